@@ -13,20 +13,31 @@ import (
 	"tcbuild/fault"
 )
 
-// Decode stores a node into value, a pointer to a struct, slice, map or scalar. A struct's keys are
-// the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the keys of
-// a struct field as its own. Keys that the node lacks, and keys without a value, leave their fields
-// unchanged, so set defaults first. A type with its own UnmarshalYAML decodes itself. A field of
-// type Place is set to where its struct was written, and one of type SourceName gives its struct the
-// values of a public source.
+// Decode stores top-level settings into the fields of a struct that value points to. A struct's keys
+// are the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the keys
+// of a struct field as its own. Keys that the settings lack, and keys without a value, leave their
+// fields unchanged, so set defaults first. A single text is a list of one. A field of type Place is
+// set to where its struct was written, and one of type SourceName gives its struct the values of a
+// public source.
 //
-// An unknown key, a key given twice, or a value of the wrong type is a fault.Usage that says where
-// it is (see Where) and names the nearest valid key.
-func Decode(node *yaml.Node, value any) error {
-	if node.Kind == yaml.DocumentNode {
-		node = node.Content[0]
+// A key that the struct does not have is an error below the top level. That, or a value of the wrong
+// type, is a fault.Usage that says where it is (see Where) and names the nearest valid key.
+func (s *Settings) Decode(value any) error {
+	v := reflect.ValueOf(value).Elem()
+	if s.root.LineComment != "" { // not only of overrides
+		setPlace(v, s.root)
 	}
-	return decode(node, reflect.ValueOf(value).Elem(), "")
+	fields, keys := structFields(v)
+	for _, key := range keys {
+		node := child(s.root, key)
+		if node == nil {
+			continue
+		}
+		if err := decode(node, fields[key], key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Keys returns the keys that Decode knows for a struct, in order of declaration. value points to
@@ -40,9 +51,6 @@ func Keys(value any) []string {
 func decode(node *yaml.Node, v reflect.Value, path string) error {
 	if node.ShortTag() == "!!null" {
 		return nil
-	}
-	if own, ok := v.Addr().Interface().(yaml.Unmarshaler); ok {
-		return decodeOwn(node, own, path)
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -161,6 +169,10 @@ func decodeMap(node *yaml.Node, v reflect.Value, path string) error {
 }
 
 func decodeSlice(node *yaml.Node, v reflect.Value, path string) error {
+	if node.Kind == yaml.ScalarNode && v.Type().Elem().Kind() == reflect.String {
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		return decode(node, v.Index(0), path)
+	}
 	if node.Kind != yaml.SequenceNode {
 		return wrongType(node, path, "a list")
 	}
@@ -179,15 +191,6 @@ func decodeElement(node *yaml.Node, v reflect.Value, path string) error {
 		return wrongType(node, path, "a value (put text in quotes)")
 	}
 	return decode(node, v, path)
-}
-
-// decodeOwn lets a type decode itself. An error with a kind already says where.
-func decodeOwn(node *yaml.Node, v yaml.Unmarshaler, path string) error {
-	err := v.UnmarshalYAML(node)
-	if err == nil || fault.KindOf(err) != fault.Failed {
-		return err
-	}
-	return fault.New(fault.Usage, "", "read settings %s: %s%w", Where(node), prefix(path), err)
 }
 
 // decodeLeaf decodes a scalar. Numbers are decimal: the YAML library would read 010 as eight, other

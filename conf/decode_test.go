@@ -1,13 +1,10 @@
 package conf
 
 import (
-	"errors"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 )
@@ -15,16 +12,6 @@ import (
 type file struct {
 	Path      string
 	Delimiter string `yaml:"delimiter"`
-}
-
-type level string
-
-func (l *level) UnmarshalYAML(node *yaml.Node) error {
-	if node.Value != "high" && node.Value != "low" {
-		return errors.New("expected high or low")
-	}
-	*l = level(node.Value)
-	return nil
 }
 
 type spec struct {
@@ -36,8 +23,8 @@ type spec struct {
 	Count  int               `yaml:"count"`
 	Size   uint8             `yaml:"size"`
 	On     bool              `yaml:"on"`
-	Level  level             `yaml:"level"`
 	Names  []string          `yaml:"names"`
+	One    []string          `yaml:"one"`
 	Any    map[string]string `yaml:"any"`
 	//lint:ignore U1000 the decoder must pass over it
 	hidden int
@@ -62,12 +49,12 @@ labels: {x: 1, y: 2}
 limit: 3
 size: 255
 on: true
-level: high
 names: [a, 1, true]
+one: 7
 count:
 `
 	got := spec{Count: 9}
-	if err := Decode(parsed(t, text), &got); err != nil {
+	if err := decodeText(text, &got); err != nil {
 		t.Fatal(err)
 	}
 	limit := 3.0
@@ -75,8 +62,8 @@ count:
 		Table:  Table{Source{"a.tsv"}, 0.5},
 		Edges:  []Table{{Source: Source{"b.tsv"}}, {Source{"007"}, 1}},
 		Labels: map[string]int{"x": 1, "y": 2},
-		Limit:  &limit, Size: 255, On: true, Level: "high",
-		Names: []string{"a", "1", "true"},
+		Limit:  &limit, Size: 255, On: true,
+		Names: []string{"a", "1", "true"}, One: []string{"7"},
 		Count: 9, // null leaves the default
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -101,7 +88,7 @@ func TestDecodeDecimal(t *testing.T) {
 		{"{count: 089, limit: 089}", 89, 89},
 	} {
 		var got spec
-		if err := Decode(parsed(t, c.text), &got); err != nil {
+		if err := decodeText(c.text, &got); err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
@@ -113,44 +100,42 @@ func TestDecodeDecimal(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	for _, c := range []struct{ text, want, hint string }{
-		{"cuont: 1", `read settings line 1: unknown key "cuont"`, "did you mean count?"},
-		{"hidden: 1", `read settings line 1: unknown key "hidden"`, "the keys here are table, edges"},
-		{"file: 1", `read settings line 1: unknown key "file"`, ""},
-		{"edges:\n- file: a\n- fiel: b", `read settings line 3: unknown key "edges.1.fiel"`, "did you mean file?"},
-		{"count: 1\ncount: 2", `read settings line 2: key "count" is given twice`, "remove one"},
-		{"table: a", `read settings line 1: table: found "a", expected a section of keys and values`, ""},
-		{"edges: {file: a}", "read settings line 1: edges: found a section of keys and values, expected a list", ""},
-		{"names: a", `read settings line 1: names: found "a", expected a list`, ""},
-		{"labels: [1]", "read settings line 1: labels: found a list, expected a section", ""},
-		{"labels: {x: a}", `read settings line 1: labels.x: found "a", expected a whole decimal number`, ""},
-		{"\ncount: abc", `read settings line 2: count: found "abc", expected a whole decimal number (64 bits)`, ""},
-		{"count: 1.5", `read settings line 1: count: found "1.5", expected a whole decimal number`, ""},
-		{"count: [1]", "read settings line 1: count: found a list, expected a whole decimal number", ""},
-		{"size: 256", `read settings line 1: size: found "256", expected a whole decimal number, 0 or more (8 bits)`, ""},
-		{"size: -1", `read settings line 1: size: found "-1", expected a whole decimal number, 0 or more`, ""},
-		{"count: 0x10", `read settings line 1: count: found "0x10", expected a whole decimal number`, ""},
-		{"count: 0o10", `read settings line 1: count: found "0o10", expected a whole decimal number`, ""},
-		{"count: 0b10", `read settings line 1: count: found "0b10", expected a whole decimal number`, ""},
-		{"count: 1_000", `read settings line 1: count: found "1_000", expected a whole decimal number`, ""},
-		{"count: 1e3", `read settings line 1: count: found "1e3", expected a whole decimal number`, ""},
-		{"count: '1'", `read settings line 1: count: found "1", expected a whole decimal number`, ""},
-		{"size: 1_0", `read settings line 1: size: found "1_0", expected a whole decimal number`, ""},
-		{"limit: 0x10", `read settings line 1: limit: found "0x10", expected a finite decimal number`, ""},
-		{"limit: 1_0.5", `read settings line 1: limit: found "1_0.5", expected a finite decimal number`, ""},
-		{"limit: 1e400", `read settings line 1: limit: found "1e400", expected a finite decimal number`, ""},
-		{"names: [a, null]", `read settings line 1: names.1: found "null", expected a value`, ""},
-		{"labels: {x: ~}", `read settings line 1: labels.x: found "~", expected a value`, ""},
-		{"limit: x", `read settings line 1: limit: found "x", expected a finite decimal number`, ""},
-		{"limit: .nan", `read settings line 1: limit: found ".nan", expected a finite decimal number`, ""},
-		{"limit: -.inf", `read settings line 1: limit: found "-.inf", expected a finite decimal number`, ""},
-		{"a: 1\nb: 1\nc: 1\nd: 1\ne: 1", `read settings line 1: unknown key "a", and 4 more: ["b" "c" "d"] and so on`, ""},
-		{"a: 1\ncount: 1\nb: 1", `read settings line 1: unknown key "a", and 1 more: ["b"]`, ""},
-		{"on: 3", `read settings line 1: on: found "3", expected true or false`, ""},
-		{"names: [[a]]", "read settings line 1: names.0: found a list, expected text", ""},
-		{"level: medium", "read settings line 1: level: expected high or low", ""},
-		{"- a", "read settings line 1: found a list, expected a section", ""},
+		{"cuont: 1", `read settings a.yaml:1: unknown key "cuont"`, "did you mean count?"},
+		{"hidden: 1", `read settings a.yaml:1: unknown key "hidden"`, "the keys here are table, edges"},
+		{"file: 1", `read settings a.yaml:1: unknown key "file"`, ""},
+		{"edges:\n- file: a\n- fiel: b", `read settings a.yaml:3: unknown key "edges.1.fiel"`, "did you mean file?"},
+		{"count: 1\ncount: 2", `read settings a.yaml:2: key "count" is given twice`, "remove one"},
+		{"table: a", `read settings a.yaml:1: table: found "a", expected a section of keys and values`, ""},
+		{"edges: {file: a}", "read settings a.yaml:1: edges: found a section of keys and values, expected a list", ""},
+		{"edges: a", `read settings a.yaml:1: edges: found "a", expected a list`, ""},
+		{"labels: [1]", "read settings a.yaml:1: labels: found a list, expected a section", ""},
+		{"labels: {x: a}", `read settings a.yaml:1: labels.x: found "a", expected a whole decimal number`, ""},
+		{"\ncount: abc", `read settings a.yaml:2: count: found "abc", expected a whole decimal number (64 bits)`, ""},
+		{"count: 1.5", `read settings a.yaml:1: count: found "1.5", expected a whole decimal number`, ""},
+		{"count: [1]", "read settings a.yaml:1: count: found a list, expected a whole decimal number", ""},
+		{"size: 256", `read settings a.yaml:1: size: found "256", expected a whole decimal number, 0 or more (8 bits)`, ""},
+		{"size: -1", `read settings a.yaml:1: size: found "-1", expected a whole decimal number, 0 or more`, ""},
+		{"count: 0x10", `read settings a.yaml:1: count: found "0x10", expected a whole decimal number`, ""},
+		{"count: 0o10", `read settings a.yaml:1: count: found "0o10", expected a whole decimal number`, ""},
+		{"count: 0b10", `read settings a.yaml:1: count: found "0b10", expected a whole decimal number`, ""},
+		{"count: 1_000", `read settings a.yaml:1: count: found "1_000", expected a whole decimal number`, ""},
+		{"count: 1e3", `read settings a.yaml:1: count: found "1e3", expected a whole decimal number`, ""},
+		{"count: '1'", `read settings a.yaml:1: count: found "1", expected a whole decimal number`, ""},
+		{"size: 1_0", `read settings a.yaml:1: size: found "1_0", expected a whole decimal number`, ""},
+		{"limit: 0x10", `read settings a.yaml:1: limit: found "0x10", expected a finite decimal number`, ""},
+		{"limit: 1_0.5", `read settings a.yaml:1: limit: found "1_0.5", expected a finite decimal number`, ""},
+		{"limit: 1e400", `read settings a.yaml:1: limit: found "1e400", expected a finite decimal number`, ""},
+		{"names: [a, null]", `read settings a.yaml:1: names.1: found "null", expected a value`, ""},
+		{"labels: {x: ~}", `read settings a.yaml:1: labels.x: found "~", expected a value`, ""},
+		{"limit: x", `read settings a.yaml:1: limit: found "x", expected a finite decimal number`, ""},
+		{"limit: .nan", `read settings a.yaml:1: limit: found ".nan", expected a finite decimal number`, ""},
+		{"limit: -.inf", `read settings a.yaml:1: limit: found "-.inf", expected a finite decimal number`, ""},
+		{"a: 1\nb: 1\nc: 1\nd: 1\ne: 1", `read settings a.yaml:1: unknown key "a", and 4 more: ["b" "c" "d"] and so on`, ""},
+		{"a: 1\ncount: 1\nb: 1", `read settings a.yaml:1: unknown key "a", and 1 more: ["b"]`, ""},
+		{"on: 3", `read settings a.yaml:1: on: found "3", expected true or false`, ""},
+		{"names: [[a]]", "read settings a.yaml:1: names.0: found a list, expected text", ""},
 	} {
-		err := Decode(parsed(t, c.text), &spec{})
+		err := decodeText(c.text, &spec{})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q:\ngot  %v\nwant %s", c.text, err, c.want)
 			continue
@@ -190,11 +175,11 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, text string) *yaml.Node {
-	t.Helper()
-	var node yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &node); err != nil {
-		t.Fatal(err)
+// decodeText decodes the text of a settings file.
+func decodeText(text string, value any) error {
+	node, err := parse([]byte(text), "a.yaml")
+	if err != nil {
+		return err
 	}
-	return &node
+	return decode(node, reflect.ValueOf(value).Elem(), "")
 }

@@ -10,14 +10,8 @@ import (
 )
 
 // Where says where a node of the settings was written: "conf/yeast.yaml:12",
-// "preset yeast.yaml:12" or "override out=x". For a node that does not come
-// from Load it is "line 12".
-func Where(node *yaml.Node) string {
-	if place := node.LineComment; place != "" && place[0] != '#' {
-		return place
-	}
-	return "line " + strconv.Itoa(node.Line)
-}
+// "preset yeast.yaml:12" or "override out=x".
+func Where(node *yaml.Node) string { return node.LineComment }
 
 // adopt prepares a node parsed from source for merging. It records the place of every node in
 // LineComment, because nodes have no file name and nodes of several files get mixed, and refuses

@@ -99,7 +99,7 @@ func (e Entry) IsScalar() bool { return e.Value.Kind == yaml.ScalarNode }
 // IsNull reports whether the setting is present without a value, as in `key:` or `key: null`.
 func (e Entry) IsNull() bool { return e.Value.ShortTag() == "!!null" }
 
-// Decode stores the value, as the function Decode does.
+// Decode stores the value, as Settings.Decode does.
 func (e Entry) Decode(value any) error { return decode(e.Value, reflect.ValueOf(value).Elem(), e.Key) }
 
 // Entries returns the top-level settings in order of their first mention.
@@ -128,24 +128,4 @@ func literal(node *yaml.Node) *yaml.Node {
 		as.Content = append(as.Content, literal(below))
 	}
 	return as
-}
-
-// Decode stores top-level settings into the fields of a struct, as the function
-// Decode does. It looks only at the keys that the struct has (see Keys).
-func (s *Settings) Decode(value any) error {
-	v := reflect.ValueOf(value).Elem()
-	if s.root.LineComment != "" { // not only of overrides
-		setPlace(v, s.root)
-	}
-	fields, keys := structFields(v)
-	for _, key := range keys {
-		node := child(s.root, key)
-		if node == nil {
-			continue
-		}
-		if err := decode(node, fields[key], key); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -79,7 +79,7 @@ func readSource(name string) (source PublicSource, err error) {
 	return source, nil
 }
 
-// DecodeSource decodes a section of the public source with a name, as Decode does.
+// DecodeSource decodes a section of the public source with a name, as Settings.Decode does.
 func DecodeSource(name, section string, value any) error {
 	source, err := SourceOf(name)
 	if err != nil {
@@ -90,7 +90,7 @@ func DecodeSource(name, section string, value any) error {
 		return fault.New(fault.Usage, "'tcbuild ingest sources' lists them",
 			"found public source %s, which has %s, expected one of %s", name, strings.Join(source.Sections, " and "), section)
 	}
-	return Decode(node, value)
+	return decode(node, reflect.ValueOf(value).Elem(), "")
 }
 
 // decodeSource decodes the source that a section of settings names into its struct.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"go.yaml.in/yaml/v4"
-
 	"tcbuild/fault"
 )
 
@@ -31,16 +29,12 @@ func TestDecodeSource(t *testing.T) {
 		{"- {column: other}", "[{ [] other  []}]"},
 		{"- {source: sgd_features, column: other, columns: [a], filters: []}", "[{sgd_features [a] other tab []}]"},
 		{"- {filters: [], columns: [], delimiter: '', source: sgd_features}", "[{sgd_features [] feature_name  []}]"},
-		{"- {source: sgd_feature}", `read settings line 1: found no public source "sgd_feature"; did you mean sgd_features?`},
-		{"- {source: sgd_features, colum: other}", `read settings line 1: unknown key "0.colum"; did you mean column?`},
+		{"- {source: sgd_feature}", `read settings a.yaml:2: found no public source "sgd_feature"; did you mean sgd_features?`},
+		{"- {source: sgd_features, colum: other}", `read settings a.yaml:2: unknown key "edges.0.colum"; did you mean column?`},
 	} {
-		var node yaml.Node
-		if err := yaml.Unmarshal([]byte(c.text), &node); err != nil {
-			t.Fatal(err)
-		}
-		var sections []section
-		err := Decode(&node, &sections)
-		got := fmt.Sprint(sections)
+		var sections struct{ Edges []section }
+		err := decodeText("edges:\n"+c.text, &sections)
+		got := fmt.Sprint(sections.Edges)
 		if err != nil {
 			got = err.Error() + "; " + fault.HintOf(err)
 		}

@@ -56,6 +56,7 @@ command, ` + "`key=value`" + ` changes a setting of the file, as in Hydra:
   the flag of its name; ` + "`log_format` and `log-format`" + ` are the same.
 - Numbers are decimal: ` + "`010` is ten, and `0x10` and `1_000`" + ` are errors. A value that starts with
   ` + "`[`, `{`" + ` or a quote is YAML. Any other value is one number, ` + "`true` or `false`" + `, or text.
+- A single text in place of a list is a list of one.
 - A key without a value keeps its default. ` + "`~` and `null`" + ` are errors: as text, they need quotes
   (` + "`'gene_delimiter=\"~\"'`" + `).
 - ` + "`defaults: [base]`" + ` starts from other files in the same folder; later ones take precedence. The
@@ -284,7 +285,6 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			row.meaning, row.byDefault = defaultInText.ReplaceAllString(comment, ""), match[1]
 		}
 		kind, list := field.Type, false
-		isTexts := kind == reflect.TypeFor[source.Texts]()
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}
@@ -322,9 +322,6 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			row.kind = "list of " + row.kind
 		}
 		schemaKind := row.kind
-		if isTexts {
-			row.kind = "text or " + row.kind
-		}
 		if kind.Kind() == reflect.Bool && row.byDefault == "" {
 			row.byDefault = "`false`"
 		}

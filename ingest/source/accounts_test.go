@@ -158,7 +158,7 @@ func TestGeneListNames(t *testing.T) {
 		checkFault(t, err, fault.Input, "g.tsv:3", want)
 	}
 	for _, word := range []UnknownNames{RefuseNames, DropNames} {
-		edges := EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}
+		edges := EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
 		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "spaces")
 	}

@@ -76,18 +76,18 @@ func BenchmarkGraphSources(b *testing.B) {
 	}{
 		{name: "string, one column", file: "l.txt", text: detailed, edges: stringLinks(b, "", 700, "combined_score")},
 		{name: "string, four columns", file: "l.txt", text: detailed, edges: edgesOf(b, "string", "", func(s *EdgesSpec) {
-			s.Weight = Texts{"coexpression", "experimental", "textmining", "combined_score"}
+			s.Weight = []string{"coexpression", "experimental", "textmining", "combined_score"}
 		})},
 		{name: "actions as table", file: "a.txt", text: rows(600_000, "item_id_a\titem_id_b\tmode\taction\tis_directional\ta_is_acting\tscore\n", func() string {
 			return fmt.Sprintf("4932.%s\t4932.%s\t%s\t\t%c\t%c\t%d\n", ids[sorted()], ids[gene()], []string{"binding", "catalysis", "reaction"}[random.IntN(3)], "tf"[random.IntN(2)], "tf"[random.IntN(2)], random.IntN(999))
 		}), edges: edgesOf(b, "string_actions", "", nil)},
 		{name: "biogrid, one organism", file: "b.txt", text: biogrid(0), edges: edgesOf(b, "biogrid_genetic", "", nil)},
 		{name: "biogrid, all organisms", file: "b.txt", text: biogrid(65), edges: edgesOf(b, "biogrid_genetic", "", nil)},
-		{name: "biogrid as table", file: "b.txt", text: biogrid(65), edges: EdgesSpec{Relation: "r", From: Texts{"Systematic Name Interactor A"}, To: Texts{"Systematic Name Interactor B"},
+		{name: "biogrid as table", file: "b.txt", text: biogrid(65), edges: EdgesSpec{Relation: "r", From: []string{"Systematic Name Interactor A"}, To: []string{"Systematic Name Interactor B"},
 			Undirected: new(true), RowsSpec: RowsSpec{Where: `column("Organism ID Interactor A") == "559292"`}}},
 		{name: "table of names", file: "t.tsv", text: rows(600_000, "UniprotID.TF\tUniprotID.Target\tName.TF\tName.Target\tDetection.method\tPubmedID\tSource.database\n", func() string {
 			return fmt.Sprintf("P14164\tP34111\tN%d\tN%d\tchromatin immunoprecipitation assay;inferred by curator\t19111667;19158363\tGTRD;YEASTRACT\n", random.IntN(200), gene())
-		}), edges: EdgesSpec{Relation: "r", From: Texts{"Name.TF"}, To: Texts{"Name.Target"}, Undirected: new(false), Keep: map[string]KeptType{"Detection.method": KeptText}}},
+		}), edges: EdgesSpec{Relation: "r", From: []string{"Name.TF"}, To: []string{"Name.Target"}, Undirected: new(false), Keep: map[string]KeptType{"Detection.method": KeptText}}},
 		{name: "tf-matrix", file: "m.csv", text: matrix, edges: EdgesSpec{TextSpec: TextSpec{Delimiter: ";"}, Matrix: TargetRows, Relation: "r"}},
 		{name: "features", file: "f.tab", text: features.String, set: func(spec *GraphSpec, file string) { spec.Aliases = sgdAliases(b, file) }},
 		{name: "ontology", file: "go.obo", text: oboText, set: func(spec *GraphSpec, file string) { spec.Ontology.File = file }},

@@ -45,7 +45,7 @@ func TestLinks(t *testing.T) {
 		spec := GraphSpec{
 			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: DropNames,
 			Edges: []EdgesSpec{edgesOf(t, "string", writeFile(t, "links.txt", links), func(s *EdgesSpec) {
-				s.Relation, s.Weight, s.Min = "s_{column}", Texts{"experiments", "database"}, &test.least
+				s.Relation, s.Weight, s.Min = "s_{column}", []string{"experiments", "database"}, &test.least
 			})},
 		}
 		g, report, err := BuildGraph(opened(t), spec)
@@ -74,21 +74,21 @@ func TestEdgeTable(t *testing.T) {
 		want       string
 	}{
 		{"directed keeps both directions and repeats", "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
-			EdgesSpec{From: Texts{"tf"}, To: Texts{"target"}}, "B-A A-B B-A A-A"},
+			EdgesSpec{From: []string{"tf"}, To: []string{"target"}}, "B-A A-B B-A A-A"},
 		{"separated by commas", "w,x,y\n1,B,A\n",
-			EdgesSpec{TextSpec: TextSpec{Delimiter: "comma"}, From: Texts{"x"}, To: Texts{"y"}, Weight: Texts{"w"}}, "B-A:1"},
+			EdgesSpec{TextSpec: TextSpec{Delimiter: "comma"}, From: []string{"x"}, To: []string{"y"}, Weight: []string{"w"}}, "B-A:1"},
 		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
-			EdgesSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: Texts{"a"}, To: Texts{"b"}, Undirected: new(true)}, "A-B C-B"},
+			EdgesSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: []string{"a"}, To: []string{"b"}, Undirected: new(true)}, "A-B C-B"},
 		{"min", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",
-			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Min: &half}}, "A-B:0.5 A-C:0.6"},
+			EdgesSpec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: Cutoff{Min: &half}}, "A-B:0.5 A-C:0.6"},
 		{"max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.5001\nB\tC\t0\nC\tC\tNA\n",
-			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Max: &half}}, "A-B:0.5 B-C:0"},
+			EdgesSpec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: Cutoff{Max: &half}}, "A-B:0.5 B-C:0"},
 		{"min and max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4\n",
-			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Min: &half, Max: &half}}, "A-B:0.5"},
+			EdgesSpec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: Cutoff{Min: &half, Max: &half}}, "A-B:0.5"},
 		{"nonzero", "a\tb\tw\nA\tB\t0\nA\tC\t-0.6\nB\tC\t1e3\nC\tC\t\n",
-			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Nonzero: true}, "A-C:-0.6 B-C:1000"},
+			EdgesSpec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Nonzero: true}, "A-C:-0.6 B-C:1000"},
 		{"missing weights are carried", "a\tb\tw\nA\tB\tNaN\nB\tA\t\n",
-			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}}, "A-B:NaN B-A:NaN"},
+			EdgesSpec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}}, "A-B:NaN B-A:NaN"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.spec.File, test.spec.Relation = writeFile(t, "e.tsv", test.text), "r"
@@ -112,7 +112,7 @@ func TestEdgeTableByNumber(t *testing.T) {
 	for base, want := range []string{"B-C A-B", "C-B C-C"} {
 		spec := EdgesSpec{
 			TextSpec: TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
-			Relation: "r", From: Texts{"a"}, To: Texts{"b"}, IDs: ids, IndexBase: base, Undirected: new(false),
+			Relation: "r", From: []string{"a"}, To: []string{"b"}, IDs: ids, IndexBase: base, Undirected: new(false),
 		}
 		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), Edges: []EdgesSpec{spec}})
 		if err != nil {
@@ -130,7 +130,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropNames, MaxDropped: new(1.0),
 		Edges: []EdgesSpec{{
 			TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
-			Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}},
+			Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}},
 	}
 	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
@@ -156,7 +156,7 @@ func TestEdgeErrors(t *testing.T) {
 		return stringLinks(t, writeFile(t, "links.txt", text), 0, "score")
 	}
 	edges := func(text string, spec EdgesSpec) EdgesSpec {
-		spec.File, spec.Relation, spec.From, spec.To = writeFile(t, "e.tsv", text), "r", Texts{"a"}, Texts{"b"}
+		spec.File, spec.Relation, spec.From, spec.To = writeFile(t, "e.tsv", text), "r", []string{"a"}, []string{"b"}
 		spec.Undirected = new(false)
 		return spec
 	}
@@ -168,7 +168,7 @@ func TestEdgeErrors(t *testing.T) {
 	}{
 		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", EdgesSpec{}), []string{"e.tsv:3", `gene "X" is not in the gene list (2 genes)`}},
 		{"no such column", edges("a\tc\nA\tB\n", EdgesSpec{}), []string{"e.tsv", `no column "b"`, "a, c"}},
-		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", EdgesSpec{Weight: Texts{"w"}}), []string{"e.tsv:2", `column "w"`, `"x"`}},
+		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", EdgesSpec{Weight: []string{"w"}}), []string{"e.tsv:2", `column "w"`, `"x"`}},
 		{"number below base", edges("a\tb\n1\t2\n1\t0\n", EdgesSpec{IDs: ids, IndexBase: 1}), []string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},
 		{"number beyond ids", edges("a\tb\n2\t1\n", EdgesSpec{IDs: ids}), []string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
 		{"no number", edges("a\tb\nA\tB\n", EdgesSpec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
@@ -233,7 +233,7 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		g, report, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: DropNames, MaxDropped: new(1.0),
 			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
-				Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: &undirected}},
+				Relation: "r", From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: &undirected}},
 		})
 		own := loops
 		if own == LoopsAppend {
@@ -266,8 +266,8 @@ func TestNoEdges(t *testing.T) {
 		least := 0.6
 		_, _, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, "A", "B"), UnknownGenes: DropNames, SelfLoops: LoopsAppend,
-			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: Texts{"a"}, To: Texts{"b"},
-				Weight: Texts{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: new(false)}},
+			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: []string{"a"}, To: []string{"b"},
+				Weight: []string{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: new(false)}},
 		})
 		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
 	}

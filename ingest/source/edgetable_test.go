@@ -96,7 +96,7 @@ func TestEdgeTableSettingErrors(t *testing.T) {
 		{"no column in the relation", plain + "'s_{mode}'", "a\tb\tm\nA\tB\tx\n", fault.Input, []string{`no column "mode"`, "a, b, m"}},
 		{"an edge type of an earlier source", plain + "'{m}'", "a\tb\tm\nA\tB\tearlier\n", fault.Usage, []string{"edges.1", "gene__earlier__gene"}},
 		{"unknown name", plain + "s, where: mod == 1", "a\tb\tmode\nA\tB\tx\n", fault.Usage,
-			[]string{"check graph settings: line 2: edges.1.where: column 1", `found unknown name "mod"`}},
+			[]string{"settings.yaml:2: edges.1.where: column 1", `found unknown name "mod"`}},
 		{"a function of samples", plain + "s, where: deletions() > 1", "a\tb\nA\tB\n", fault.Usage, []string{"there is no function", "missing"}},
 		{"text where a number is needed", plain + "s, where: w > 1", "a\tb\tw\nA\tB\t2\nA\tC\thigh\n", fault.Input, []string{"e.tsv:3", `column "w"`, `"high"`}},
 		{"nothing is kept", plain + "'s_{w}', where: w > 5", "a\tb\tw\nA\tB\t2\n", fault.Input, []string{"e.tsv", "kept 0 of 1 row,"}},
@@ -123,6 +123,6 @@ func TestEdgeTableSettingErrors(t *testing.T) {
 func TestKeptTextIsUTF8(t *testing.T) {
 	file := writeFile(t, "e.tsv", "a\tb\tnote\nYA\tYB\tcaf\xe9\n")
 	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), Edges: []EdgesSpec{{
-		TextSpec: TextSpec{File: file}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(true), Keep: map[string]KeptType{"note": KeptText}}}})
+		TextSpec: TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(true), Keep: map[string]KeptType{"note": KeptText}}}})
 	checkFault(t, err, fault.Input, `e.tsv:2: column "note": found "caf\xe9", which is not valid UTF-8`)
 }

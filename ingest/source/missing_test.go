@@ -15,9 +15,9 @@ func TestMissingFiles(t *testing.T) {
 		"genes":    {Genes: GenesSpec{TextSpec: table, Column: "id"}},
 		"aliases":  {Genes: genes, Aliases: sgdAliases(t, "absent.txt")},
 		"STRING":   {Genes: genes, Edges: []EdgesSpec{stringLinks(t, "absent.txt", 0, "score")}},
-		"edges":    {Genes: genes, Edges: []EdgesSpec{{TextSpec: table, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}}},
+		"edges":    {Genes: genes, Edges: []EdgesSpec{{TextSpec: table, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}}},
 		"ids": {Genes: genes, Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\n1\t1\n")},
-			Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false), IDs: "absent.txt"}}},
+			Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false), IDs: "absent.txt"}}},
 		"matrix": {Genes: genes, Edges: []EdgesSpec{{TextSpec: table, Matrix: TargetRows, Relation: "r"}}},
 		"model":  {Genes: genes, GEM: GEMSpec{File: "absent.txt"}},
 	} {

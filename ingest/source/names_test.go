@@ -105,8 +105,8 @@ unknown_genes: drop-gene
 		t.Errorf("report\n%s\nwant\n%s", got, want)
 	}
 	for settings, want := range map[string]string{
-		"{file: f, names: [a]}": "line 1: aliases.0.id: missing",
-		"{file: f, id: a}":      "line 1: aliases.0.names: missing",
+		"{file: f, names: [a]}": "settings.yaml:1: aliases.0.id: missing",
+		"{file: f, id: a}":      "settings.yaml:1: aliases.0.names: missing",
 		"{file: " + first + ", id: locus, names: [Ensembl]}": `no column "Ensembl"`,
 		"{file: " + first + ", id: entry, names: [locus]}":   "kept 0 of 5 entries",
 	} {

@@ -139,7 +139,7 @@ func TestRewireTypes(t *testing.T) {
 		ids[i] = fmt.Sprintf("G%d", i)
 	}
 	spec := GraphSpec{Genes: genesNamed(t, ids...), SelfLoops: LoopsAppend, Edges: []EdgesSpec{{
-		TextSpec: TextSpec{File: writeFile(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: Texts{"g"}, To: Texts{"c"}, ToType: "complex",
+		TextSpec: TextSpec{File: writeFile(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: []string{"g"}, To: []string{"c"}, ToType: "complex",
 	}}}
 	before, _ := build(t, spec)
 	spec.Edges[0].Rewire = true

@@ -3,8 +3,6 @@
 package source
 
 import (
-	"go.yaml.in/yaml/v4"
-
 	"tcbuild/conf"
 )
 
@@ -113,8 +111,8 @@ type EdgesSpec struct {
 	Relation string `yaml:"relation"`
 	// column of source nodes; if several are listed, the first that is neither empty nor - in the row
 	// (required except for a matrix)
-	From Texts `yaml:"from"`
-	To   Texts `yaml:"to"` // column of target nodes; several as for from
+	From []string `yaml:"from"`
+	To   []string `yaml:"to"` // column of target nodes; several as for from
 	// true: store each pair once, in the direction and position of its first row; false: store an edge
 	// from -> to for each row, as is always done between two node types (required between nodes of one type, except for a matrix)
 	Undirected  *bool  `yaml:"undirected"`
@@ -125,7 +123,7 @@ type EdgesSpec struct {
 	// separator between names in a field; each name gets the row's edges
 	Split string `yaml:"split"`
 	// column of weights to store in the graph; if several are listed, each makes its own edge type
-	Weight     Texts            `yaml:"weight"`
+	Weight     []string         `yaml:"weight"`
 	WeightName string           `yaml:"weight_name"` // name of the weight in the graph (default: the column's name)
 	Cutoff     `yaml:",inline"` // in the unit of the weight; without it, every row is kept
 	Nonzero    bool             `yaml:"nonzero"` // keep only edges whose weight is not 0
@@ -152,18 +150,6 @@ type EdgesSpec struct {
 type Cutoff struct {
 	Min *float64 `yaml:"min"` // smallest weight to keep, inclusive
 	Max *float64 `yaml:"max"` // largest weight to keep, inclusive
-}
-
-// Texts is a list of texts, or a single one.
-type Texts []string
-
-// UnmarshalYAML reads a text as a list of one.
-func (t *Texts) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind == yaml.ScalarNode {
-		*t = Texts{node.Value}
-		return nil
-	}
-	return conf.Decode(node, (*[]string)(t))
 }
 
 // MatrixRows says what the rows of a matrix of regulations are.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"go.yaml.in/yaml/v4"
-
 	"tcbuild/conf"
 	"tcbuild/fault"
 )
@@ -23,15 +21,13 @@ self_loops: none
 unknown_genes: drop-gene
 `
 
-func decodeSpec(t *testing.T, text string) (GraphSpec, error) {
+func decodeSpec(t *testing.T, text string) (spec GraphSpec, err error) {
 	t.Helper()
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+	settings, err := conf.Load(writeFile(t, "settings.yaml", text), nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var spec GraphSpec
-	err := conf.Decode(&document, &spec)
-	return spec, err
+	return spec, settings.Decode(&spec)
 }
 
 func TestSpecDecodes(t *testing.T) {
@@ -56,7 +52,7 @@ func TestSpecDecodes(t *testing.T) {
 
 func TestSpecRefusesUnknownKeys(t *testing.T) {
 	_, err := decodeSpec(t, "edges:\n  - file: x\n    relaton: x\n")
-	checkFault(t, err, fault.Usage, "line 3", `"edges.0.relaton"`)
+	checkFault(t, err, fault.Usage, "settings.yaml:3", `"edges.0.relaton"`)
 	if hint := fault.HintOf(err); hint == "" {
 		t.Error("no hint names the nearest key")
 	}
@@ -76,10 +72,10 @@ func TestSpecRefuses(t *testing.T) {
 		{genes + "edges: [{}]", "edges.0.file: missing"},
 		{genes + "edges: [{source: string, self_loops: all, file: f}]", `edges.0.self_loops: found "all"`},
 		{genes + "edges: [{source: string}]", "edges.0.file: missing"},
-		{genes + "edges: [{source: string, file: f, relation: r, weight: [a, b]}]", `edges.0.relation: "r" is also the name of edges of line 2: edges.0`},
+		{genes + "edges: [{source: string, file: f, relation: r, weight: [a, b]}]", `edges.0.relation: "r" is also the name of edges of `},
 		{genes + "edges: [{source: yeastract_matrix, file: f, from: a}]", "edges.0: found both matrix and from"},
 		{genes + "edges: [{source: string, file: f, ignore: [a]}]", "edges.0: found ignore, expected it of a matrix only"},
-		{genes + "edges: [{file: f, relation: r, from: a}]", ": line 2: edges.0.to: missing"},
+		{genes + "edges: [{file: f, relation: r, from: a}]", "settings.yaml:2: edges.0.to: missing"},
 		{genes + "edges: [{file: f, relation: r, from: a, to: b}]", "edges.0.undirected: missing"},
 		{genes + "edges: [{file: f, relation: r, from: a, to: b, undirected: true, keep: {x: float}}]", `edges.0.keep.x: found "float", expected number, integer or text`},
 		{genes + "edges: [{file: f, relation: r, from: a, to: b, undirected: true, ids: i, split: ','}]", "found ids beside strip_prefix, name, upper_case or split"},

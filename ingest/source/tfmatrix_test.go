@@ -80,7 +80,7 @@ func TestTFMatrixLayouts(t *testing.T) {
 // TestEdgeTableNames finds names in fields by a pattern, in capitals.
 func TestEdgeTableNames(t *testing.T) {
 	file := writeFile(t, "e.tsv", "a\tb\nYap\tybp|YC\nYB\tYC_dma1\n")
-	spec := EdgesSpec{TextSpec: TextSpec{File: file}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
+	spec := EdgesSpec{TextSpec: TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
 	read := func() (*ingest.Graph, error) {
 		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{spec}})
 		return g, err
@@ -94,8 +94,8 @@ func TestEdgeTableNames(t *testing.T) {
 	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
 		t.Errorf("got %v, %v", g, err)
 	}
-	spec = EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: Texts{"a"},
-		To: Texts{"b"}, Undirected: new(false), StripPrefix: "4932.", Split: "|"}
+	spec = EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: []string{"a"},
+		To: []string{"b"}, Undirected: new(false), StripPrefix: "4932.", Split: "|"}
 	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
 		t.Errorf("a prefix of each name: got %v, %v", g, err)
 	}
