@@ -148,8 +148,8 @@ const whole = 1_000_000_000
 const unplaced = "unplaced"
 
 var (
-	partName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
-	decimal  = regexp.MustCompile(`^(0|1)?(\.[0-9]{1,9})?$`)
+	partName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+	partFraction = regexp.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9_-]*)\s*=\s*([01]?)(?:\.([0-9]{1,9}))?\s*$`)
 )
 
 const fractionsHint = "write them as in train=0.8,val=0.1,test=0.1"
@@ -161,27 +161,20 @@ func ParseFractions(words []string) ([]Fraction, error) {
 	sum := int64(0)
 	seen := make(map[string]bool)
 	for _, word := range words {
-		part, number, _ := strings.Cut(word, "=")
-		part, number = strings.TrimSpace(part), strings.TrimSpace(number)
+		var part string
+		var billionths int64
+		if match := partFraction.FindStringSubmatch(word); match != nil && match[1] != unplaced {
+			part = match[1]
+			billionths, _ = strconv.ParseInt(match[2]+match[3]+strings.Repeat("0", 9-len(match[3])), 10, 64)
+		}
 		switch {
-		case !partName.MatchString(part) || part == unplaced:
-			return nil, fault.New(fault.Usage, fractionsHint,
-				"read --fractions: found %s, expected a name of letters, digits, _ and -, which is not %s, before =",
-				fault.Quote(word), unplaced)
+		case billionths == 0:
+			return nil, fault.New(fault.Usage, fractionsHint, "read --fractions: found %s, expected a name of letters, digits, _ and -, "+
+				"which is not %s, = and a decimal number above 0, with at most 9 digits after the point", fault.Quote(word), unplaced)
 		case seen[strings.ToLower(part)]: // names of files, which some disks take without their case
 			return nil, fault.New(fault.Usage, "name each part once", "read --fractions: found part %s twice", part)
-		case number == "" || number == "." || !decimal.MatchString(number):
-			return nil, fault.New(fault.Usage, fractionsHint,
-				"read --fractions: part %s: found %s, expected a decimal number up to 1 with at most 9 digits after the point",
-				part, fault.Quote(number))
 		}
 		seen[strings.ToLower(part)] = true
-		ones, digits, _ := strings.Cut(number, ".")
-		billionths, _ := strconv.ParseInt(ones+digits+strings.Repeat("0", 9-len(digits)), 10, 64)
-		if billionths == 0 {
-			return nil, fault.New(fault.Usage, fractionsHint+", or leave the part out",
-				"read --fractions: part %s: found %s, expected more than 0", part, number)
-		}
 		fractions = append(fractions, Fraction{part, billionths})
 		sum += billionths
 	}
