@@ -197,7 +197,6 @@ func (b *builder) published() (*Result, error) {
 	return &b.result, nil
 }
 
-// write fills the folder under construction.
 func (b *builder) write(ctx context.Context, inputs inputs) error {
 	b.result.Resumed = b.building.Resumed
 	if b.building.Dropped != "" {

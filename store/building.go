@@ -191,7 +191,6 @@ func (b *Building) joinOthers(resume Resume, shard int) error {
 	return nil
 }
 
-// path is a file inside the folder under construction.
 func (b *Building) path(elements ...string) string {
 	return filepath.Join(append([]string{b.dir}, elements...)...)
 }
@@ -262,7 +261,6 @@ func (b *Building) readPlan() (plan *Manifest, begun bool, err error) {
 	return plan, true, nil
 }
 
-// empty removes everything but the locks.
 func (b *Building) empty() error {
 	for _, folder := range []string{"", ".build"} {
 		entries, err := os.ReadDir(b.path(folder))

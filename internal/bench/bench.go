@@ -147,7 +147,6 @@ func cpuSeconds() float64 {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }
 
-// describeMachine describes the machine.
 func describeMachine() (Machine, error) {
 	m := Machine{CPU: runtime.GOARCH, Cores: runtime.GOMAXPROCS(0)}
 	text, _ := os.ReadFile("/proc/cpuinfo")
@@ -179,7 +178,6 @@ func fillMilliseconds(size int) float64 {
 	return 1000 * best.Seconds() / float64(repeats)
 }
 
-// write writes results.json and report.html.
 func (r *Results) write(dir string) error {
 	if err := disk.WriteJSON(filepath.Join(dir, "results.json"), r); err != nil {
 		return err
@@ -224,7 +222,6 @@ func readDataset(ctx context.Context, dir string, samples int, seed uint64) (ope
 	return open, milliseconds, err
 }
 
-// masks reads whole masks from a dataset.
 type masks struct {
 	// one byte per position: 1 keep, 0 removed; valid until the next call
 	whole func(sample int) ([]byte, error)
@@ -247,7 +244,6 @@ func (m *masks) pass(ctx context.Context, order []int) (float64, error) {
 	return 1000 * time.Since(start).Seconds() / float64(samples), context.Cause(ctx)
 }
 
-// newMasks opens a dataset for reading whole masks.
 func newMasks(ctx context.Context, dataset *store.Dataset) (*masks, error) {
 	size := dataset.Manifest.MaskPositions()
 	if dataset.Manifest.Variant == store.Incidence {

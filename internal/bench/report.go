@@ -39,7 +39,6 @@ func (r *Results) page() *page.Page {
 // Print prints the tables, one below the other.
 func (r *Results) Print(w io.Writer) error { return r.page().Print(w) }
 
-// variantColors are the colours of marks.
 var variantColors = map[store.Variant]int{store.Incidence: 1, store.Indices: 2, store.FullMasks: 3}
 
 // plot is the question that the benchmark answers: which case is small and fast.
@@ -63,7 +62,6 @@ func (r *Results) plot() page.Section {
 		Plots: []page.Plot{d.Points("Time to load a sample's masks against its stored bytes, a mark for each variant and codec.")}}
 }
 
-// table has a row for each case.
 func (r *Results) table(title, text string, header []string, row func(c *CaseResult) []string) page.Section {
 	t := page.Section{Title: title, Text: text, Header: append([]string{"masks kept as"}, header...)}
 	for _, c := range r.Cases {

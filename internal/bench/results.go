@@ -58,7 +58,6 @@ type Stat struct {
 	ascending []float64
 }
 
-// add adds a round.
 func (s *Stat) add(value float64) {
 	at, _ := slices.BinarySearch(s.ascending, value)
 	s.ascending = slices.Insert(s.ascending, at, value)
@@ -154,7 +153,6 @@ const (
 	masksStage  = "build masks"    // of the LMDB variants
 )
 
-// add adds a round.
 func (c *CaseResult) add(seconds, cpuSeconds float64, stages []tcbuild.StageTime, open, read float64) {
 	growing := 0.0
 	for _, stage := range stages {

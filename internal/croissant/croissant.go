@@ -112,7 +112,6 @@ func checkNames(columns ingest.Columns) error {
 // object is a JSON object; encoding/json writes its keys in order.
 type object map[string]any
 
-// describe describes a dataset with these files.
 func describe(manifest *store.Manifest, files []store.File, about About) object {
 	description := object{
 		"@context":            json.RawMessage(vocabulary),

@@ -146,7 +146,6 @@ func naming(path string, err error) error {
 	return err
 }
 
-// cause is an error without the path that it names.
 func cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err
@@ -159,7 +158,6 @@ func (t *Temporary) Naming(err error) error {
 	return renamed{err, strings.ReplaceAll(err.Error(), t.Path, t.final)}
 }
 
-// renamed is an error with another text.
 type renamed struct {
 	error
 	text string

@@ -23,7 +23,6 @@ type NumberSummary struct {
 	whole   bool       // there are only whole numbers
 }
 
-// numberCounter builds a NumberSummary, value by value.
 type numberCounter struct {
 	NumberSummary
 	squares   float64 // of the differences from the mean
@@ -188,7 +187,6 @@ type histogram struct {
 	fraction bool // there is a number that is not whole
 }
 
-// add counts a finite number.
 func (h *histogram) add(x float64) {
 	h.fraction = h.fraction || x != math.Trunc(x)
 	if len(h.counts) == 0 { // bins as narrow as x allows

@@ -15,7 +15,6 @@ import (
 	"tcbuild/store"
 )
 
-// sampleComparison compares the samples of two datasets.
 type sampleComparison struct {
 	graphComparison
 	readers       [2]*store.MaskReader // of A and B
@@ -35,7 +34,6 @@ type pairedColumn struct {
 // stretchSamples is how many samples a goroutine compares at a time.
 var stretchSamples = 512
 
-// stretch is consecutive samples of A.
 type stretch struct {
 	first, samples int
 	report         *Differences
@@ -111,7 +109,6 @@ func (s *sampleComparison) matchSamples(ctx context.Context, samplesA, samplesB 
 	return matchKeys(ids[0], ids[1]), nil
 }
 
-// reportUnpaired reports the samples that have no counterpart.
 func (s *sampleComparison) reportUnpaired(paired match) error {
 	var onlyA []int32
 	for a, b := range paired.toB {

@@ -63,7 +63,6 @@ func (c *graphComparison) match(a, b table) match {
 	return matchEdges(a.edges, b.edges, c.matches[source], c.matches[target], c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
 }
 
-// table is a node or edge table.
 type table struct {
 	name    string
 	kind    string // nodes or edges
@@ -85,7 +84,6 @@ func tables(graph *ingest.Graph) (all []table) {
 	return all
 }
 
-// edgeName names an edge by the ids of its ends.
 func edgeName(graph *ingest.Graph, edges *ingest.Edges, row int) string {
 	sources, targets := graph.Ends(edges.Type)
 	return sources.IDs[edges.Src[row]] + " -> " + targets.IDs[edges.Dst[row]]

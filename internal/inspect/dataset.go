@@ -45,7 +45,6 @@ func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, erro
 	return s, nil
 }
 
-// wildtypes is the number of samples that delete no gene.
 func (s *DatasetSummary) wildtypes() int {
 	if s.Summary == nil || len(s.Summary.GenotypeSizes) == 0 || s.Summary.GenotypeSizes[0].Genes > 0 {
 		return 0
@@ -116,7 +115,6 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 	return table
 }
 
-// kindCounts lists the numbers of perturbations by kind.
 func kindCounts(counts map[string]int) string {
 	var texts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -133,7 +131,6 @@ func (s *DatasetSummary) masks() page.Section {
 	return table
 }
 
-// inputs are the files that the set was built from.
 func (s *DatasetSummary) inputs() page.Section {
 	table := page.Section{Title: "Built from", Header: []string{"file", "of", "bytes", "sha256"}}
 	for _, of := range []struct {

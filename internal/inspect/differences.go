@@ -47,7 +47,6 @@ func (r *Differences) add(what string, example func() string) {
 	}
 }
 
-// merge adds the differences of another report.
 func (r *Differences) merge(other *Differences) {
 	r.Cut = r.Cut || other.Cut
 	for _, finding := range other.Findings {

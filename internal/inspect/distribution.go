@@ -32,7 +32,6 @@ type Bin struct {
 	Things int `json:"things"`
 }
 
-// distribute describes the counts of named things.
 func distribute(counts []int, name func(i int) string) Distribution {
 	d := Distribution{Things: len(counts), Bins: []Bin{}}
 	if len(counts) == 0 {
@@ -84,7 +83,6 @@ func (d Distribution) plots(title, x, y string) []page.Plot {
 	return []page.Plot{plot.Counts(y)}
 }
 
-// percent is a part of a whole, in percent.
 func percent(part, whole int) string {
 	return strconv.FormatFloat(100*float64(part)/float64(max(whole, 1)), 'f', 1, 64)
 }
@@ -97,5 +95,4 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// count formats a number with thousands separators.
 func count(n int) string { return humanize.Comma(int64(n)) }

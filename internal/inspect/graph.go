@@ -82,7 +82,6 @@ func columnNames(columns []ingest.Column) []string {
 	return names
 }
 
-// degrees counts the edges at every node.
 func degrees(graph *ingest.Graph, edges *ingest.Edges) []DegreeSummary {
 	source, target := edges.Type.Ends()
 	at := map[string][]int{source: make([]int, graph.NodesOf(source).Len()), target: make([]int, graph.NodesOf(target).Len())}
@@ -164,7 +163,6 @@ func (s *RuleSummary) table() page.Section {
 	return table.WithoutEmptyColumns()
 }
 
-// someNames is how many names a printed list has.
 const someNames = 10
 
 // listed writes some names.
@@ -185,7 +183,6 @@ func counted(names []NameCount) string {
 	return listed(texts)
 }
 
-// byName lists counted names, ascending.
 func byName(counts map[string]int) []NameCount {
 	names := []NameCount{}
 	for name, n := range counts {

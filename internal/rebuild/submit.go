@@ -155,7 +155,6 @@ func dependencyOn(kind string, ids []string) []string {
 	return []string{"--dependency=" + kind + ":" + strings.Join(ids, ":")}
 }
 
-// batch is a job to submit.
 type batch struct {
 	label   string
 	options []string // of sbatch
@@ -209,7 +208,6 @@ func (o *Order) given(label string) []string {
 	return options
 }
 
-// batches are the jobs of an order.
 func (c *Chain) batches(order Order) (batches []batch, err error) {
 	tasks, atOnce, err := order.Tasks()
 	name, nameErr := jobName(c.Dir)
@@ -256,7 +254,6 @@ func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./:,@%", r)
 }
 
-// size is what the memory of jobs depends on.
 type size struct {
 	positions int // of the mask space, about: rows of the graph's tables
 	samples   int

@@ -262,7 +262,6 @@ func (c *Chain) leave(path string, err error) (removed bool) {
 	return false
 }
 
-// ownerOf is the name of a file's owner, or its number.
 func ownerOf(path string) string {
 	var stat unix.Stat_t
 	if unix.Lstat(path, &stat) != nil {

@@ -198,7 +198,6 @@ func FormatFractions(fractions []Fraction) string {
 	return strings.Join(words, ",")
 }
 
-// partIndex is the number of a part.
 func partIndex(fractions []Fraction, name string) (index int, hint string) {
 	var names []string
 	for i, f := range fractions {

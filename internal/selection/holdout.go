@@ -23,7 +23,6 @@ type holdOut struct {
 	found      bool            // a sample that is held out
 }
 
-// condition is COLUMN=VALUE.
 type condition struct {
 	column, value string
 	key           func(*ingest.Sample) string // of the column; equal for equal values

@@ -52,7 +52,6 @@ import (
 	"tcbuild/store"
 )
 
-// version is the version of the files' format.
 const version = "1"
 
 // batchSamples is the number of samples in a record batch; the last has the rest.

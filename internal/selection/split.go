@@ -125,7 +125,6 @@ func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ing
 	})
 }
 
-// prepare reads the options.
 func (s *splitter) prepare() (err error) {
 	for _, f := range s.Fractions {
 		s.parts = append(s.parts, f.Part)
@@ -194,7 +193,6 @@ func numberKey(value float64) string {
 	return strconv.FormatFloat(value+0, 'g', -1, 64) // 0 for -0
 }
 
-// add takes in the next sample.
 func (s *splitter) add(number int, row *ingest.Sample) error {
 	pin, err := s.pins.of(number, row.ID)
 	if err != nil {
@@ -311,22 +309,6 @@ func (s *splitter) heldGene(gene uint32) (part int, held bool) {
 	return none, false
 }
 
-// partOfGenes is the last part that one of the genes is of, or none if there are no genes. straddles
-// says that they are of several, and unseen counts those that are not of the first part.
-func (s *splitter) partOfGenes(genes []uint32) (part, unseen int, straddles bool) {
-	part = none
-	for i, gene := range genes {
-		found := s.units[s.genes[gene]].part
-		straddles = straddles || i > 0 && found != part
-		if found != 0 {
-			unseen++
-		}
-		part = max(part, found)
-	}
-	return part, unseen, straddles
-}
-
-// rules is the metadata of a part.
 func (s *splitter) rules(part string) []rule {
 	rules := []rule{{"rule", "split"}, {"part", part}, {"fractions", FormatFractions(s.Fractions)}, {"by", string(s.By)}}
 	if s.Stratify != "" {

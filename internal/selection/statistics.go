@@ -40,7 +40,6 @@ type SplitReport struct {
 	Seen     []Seen
 }
 
-// slot is a part with its samples.
 type slot struct {
 	Part
 	samples   []int64
@@ -106,19 +105,26 @@ func newSlot(name string) *slot {
 	return &slot{Part: Part{Name: name}, genes: make(map[uint32]bool)}
 }
 
-// partOf is the part of a sample; see partOfGenes.
+// partOf is the part of a sample, or none. By gene, that is the last part that one of its genes is
+// of; straddles says that they are of several, and unseen counts those that are not of the first part.
 func (s *splitter) partOf(number int, row *ingest.Sample) (part, unseen int, straddles bool, err error) {
 	if s.By != ByGene {
-		unit := s.unitOf[number]
-		if unit < 0 {
-			return -1 - unit, 0, false, nil
+		if unit := s.unitOf[number]; unit >= 0 {
+			return s.units[unit].part, 0, false, nil
 		}
-		return s.units[unit].part, 0, false, nil
+		return -1 - s.unitOf[number], 0, false, nil
 	}
 	if part, err = s.heldOut(number, row); part != none || err != nil {
 		return part, 0, false, err
 	}
-	part, unseen, straddles = s.partOfGenes(row.Genes)
+	for i, gene := range row.Genes {
+		found := s.units[s.genes[gene]].part
+		straddles = straddles || i > 0 && found != part
+		if found != 0 {
+			unseen++
+		}
+		part = max(part, found)
+	}
 	return part, unseen, straddles, nil
 }
 

@@ -77,7 +77,6 @@ type Reader struct {
 	row   ingest.Sample
 }
 
-// partReader is an open file.
 type partReader struct {
 	*ipc.FileReader
 	file *blockFile
@@ -192,7 +191,6 @@ func (r *Reader) open(number int) (*partReader, error) {
 	return open, nil
 }
 
-// begin reads the file's metadata.
 func (p *partReader) begin(size int64, columns ingest.Columns) (err error) {
 	if size != p.file.size {
 		return fmt.Errorf("found %d bytes, expected %d", size, p.file.size)
@@ -203,7 +201,6 @@ func (p *partReader) begin(size int64, columns ingest.Columns) (err error) {
 	return err
 }
 
-// fill copies a row of the current record batch.
 func (r *Reader) fill(i int) {
 	row, columns := &r.row, r.table.columns
 	row.ID = append(row.ID[:0], r.rows.Column(0).(*array.String).Value(i)...)
