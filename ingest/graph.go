@@ -3,9 +3,15 @@
 package ingest
 
 import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"tcbuild/ingest/inputfile"
 )
@@ -184,3 +190,68 @@ func (g *Graph) Sort() {
 
 // Input identifies a file that was read, without its folder.
 type Input = inputfile.Input
+
+// Digest is the hex SHA-256 of the graph's content. It depends on the types, ids, edges and extra
+// columns in order, not on the files that held them. It hashes these bytes, with little-endian
+// integers and each text as its length in bytes (uint64) and its UTF-8 bytes:
+//
+//	text "tcbuild graph 2"
+//	uint64 number of node tables; each, in canonical order:
+//	    text type; uint64 n; n ids (text); columns
+//	uint64 number of edge tables; each, ascending by name:
+//	    text name; uint64 n; n sources (uint32); n targets (uint32); columns
+//
+//	columns: uint64 number; each:
+//	    text name; text type, as TypeName writes it; n values, as Column.Encoder writes them
+//
+// The cost is one pass over the graph's memory.
+func (g *Graph) Digest() string {
+	sum := sha256.New()
+	w := digester{bufio.NewWriterSize(sum, 64<<10)}
+	w.text("tcbuild graph 2")
+	tables := g.NodeTables()
+	w.uint64(uint64(len(tables)))
+	for _, nodes := range tables {
+		w.text(nodes.Type)
+		w.uint64(uint64(nodes.Len()))
+		for _, id := range nodes.IDs {
+			w.text(id)
+		}
+		w.columns(nodes.Columns)
+	}
+	w.uint64(uint64(len(g.Edges)))
+	for _, edges := range g.Edges {
+		w.text(edges.Type.String())
+		w.uint64(uint64(edges.Len()))
+		w.uint32s(edges.Src)
+		w.uint32s(edges.Dst)
+		w.columns(edges.Columns)
+	}
+	w.Flush() // a hash never fails
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// digester writes the serialisation. Its writes cannot fail, because a hash's cannot.
+type digester struct{ *bufio.Writer }
+
+func (w digester) uint64(n uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) }
+
+func (w digester) uint32s(values []uint32) { w.Write(arrow.Uint32Traits.CastToBytes(values)) }
+
+func (w digester) text(text string) {
+	w.uint64(uint64(len(text)))
+	w.WriteString(text)
+}
+
+func (w digester) columns(columns []Column) {
+	w.uint64(uint64(len(columns)))
+	for _, c := range columns {
+		name, _ := TypeName(c.Values.DataType())
+		w.text(c.Name)
+		w.text(name)
+		appendValue := c.Encoder()
+		for row := range c.Values.Len() {
+			w.Write(appendValue(w.AvailableBuffer(), row))
+		}
+	}
+}

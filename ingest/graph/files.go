@@ -21,8 +21,8 @@ import (
 // Tables are the tables of a graph folder, ascending by file name.
 type Tables struct {
 	dir   string
-	nodes []graphFile
-	edges []graphFile
+	nodes []*graphFile
+	edges []*graphFile
 	open  *inputfile.Files
 }
 
@@ -51,15 +51,8 @@ func Open(open *inputfile.Files, dir string) (*Tables, error) {
 	return &f, nil
 }
 
-// all are the tables, ascending by name: "edges/" sorts before "nodes/".
-func (f *Tables) all() (files []*graphFile) {
-	for _, part := range [][]graphFile{f.edges, f.nodes} {
-		for i := range part {
-			files = append(files, &part[i])
-		}
-	}
-	return files
-}
+// all are the tables, ascending by name.
+func (f *Tables) all() []*graphFile { return slices.Concat(f.edges, f.nodes) }
 
 // Inputs identifies the tables. It waits until they are digested.
 func (f *Tables) Inputs() (inputs []ingest.Input, err error) {
@@ -91,12 +84,10 @@ func findGraph(dir string) (Tables, error) {
 		return files, err
 	}
 	if _, err = os.Lstat(filepath.Join(files.dir, "edges")); errors.Is(err, fs.ErrNotExist) {
-		return files, files.check() // a graph may have no edges
+		return files, nil // a graph may have no edges
 	}
-	if files.edges, err = listTables(files.dir, "edges"); err != nil {
-		return files, err
-	}
-	return files, files.check()
+	files.edges, err = listTables(files.dir, "edges")
+	return files, err
 }
 
 // Files returns the paths of the tables that Read reads in dir, by their names in
@@ -107,31 +98,27 @@ func Files(dir string) (map[string]string, error) {
 		return nil, err
 	}
 	paths := make(map[string]string)
-	for _, file := range append(found.nodes, found.edges...) {
+	for _, file := range found.all() {
 		paths[file.name] = filepath.Join(found.dir, filepath.FromSlash(file.name))
 	}
 	return paths, nil
 }
 
-// check returns an error for a table that is not part of a cell graph.
-func (f *Tables) check() error {
+// check returns an error for a table that is not part of a cell graph, and finds out its type.
+func (f *graphFile) check(dir string) (err error) {
 	const hint = "rename the file; a type of another meaning needs another name"
-	for _, file := range f.nodes {
-		if wrong := WrongNodeType(file.stem); wrong != "" {
-			return fault.New(fault.Input, hint, "read graph %s: found node table %q: its type %s", f.dir, file.name, wrong)
+	wrong := ""
+	if strings.HasPrefix(f.name, "nodes/") {
+		if wrong = WrongNodeType(f.stem); wrong != "" {
+			wrong = "type " + wrong
 		}
+	} else if f.edge, err = ingest.ParseEdgeType(f.stem); err != nil {
+		wrong = "name is not SOURCE__RELATION__TARGET, such as gene__physical__gene"
+	} else {
+		wrong = WrongEdgeType(f.edge)
 	}
-	for i, file := range f.edges {
-		edge, err := ingest.ParseEdgeType(file.stem)
-		if err != nil {
-			return fault.New(fault.Input, hint,
-				"read graph %s: found edge table %q, expected SOURCE__RELATION__TARGET, such as gene__physical__gene",
-				f.dir, file.name)
-		}
-		if wrong := WrongEdgeType(edge); wrong != "" {
-			return fault.New(fault.Input, hint, "read graph %s: found edge table %q: its %s", f.dir, file.name, wrong)
-		}
-		f.edges[i].edge = edge
+	if wrong != "" {
+		return fault.New(fault.Input, hint, "read graph %s: found table %q: its %s", dir, f.name, wrong)
 	}
 	return nil
 }
@@ -178,12 +165,12 @@ var typed = regexp.MustCompile(`(?i)^(gene|reaction|metabolite)(__|\.|$)|^[a-z0-
 // listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
 // hidden entries and those with other names. A name that is nearly a table's is an error, so that
 // no table is missed, unless it is a copy next to its table.
-func listTables(dir, part string) ([]graphFile, error) {
+func listTables(dir, part string) ([]*graphFile, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, part))
 	if err != nil {
 		return nil, fault.New(fault.Input, "replace it by a folder", "read graph: %w", err)
 	}
-	var files []graphFile
+	var files []*graphFile
 	var others []string
 	named := make(map[string]string) // stem -> file name
 	for _, entry := range entries {
@@ -199,10 +186,14 @@ func listTables(dir, part string) ([]graphFile, error) {
 				"read graph %s: found both %q and %q, expected one table of this name", dir, part+"/"+other, part+"/"+name)
 		}
 		named[stem] = name
-		files = append(files, graphFile{name: part + "/" + name, stem: stem})
+		file := &graphFile{name: part + "/" + name, stem: stem}
+		if err := file.check(dir); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
 	}
 	for _, name := range others {
-		isCopy := func(file graphFile) bool { return strings.HasPrefix(name, file.stem+".") }
+		isCopy := func(file *graphFile) bool { return strings.HasPrefix(name, file.stem+".") }
 		if typed.MatchString(name) && !slices.ContainsFunc(files, isCopy) {
 			return nil, fault.New(fault.Input, "convert it, or move it out of the graph folder",
 				"read graph %s: found %q, expected a table with ending %s", dir, part+"/"+name, table.Formats)

@@ -5,7 +5,10 @@ package synth
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 )
 
@@ -48,4 +51,94 @@ func newNodes(nodeType string, ids []string, columns []ingest.Column) *ingest.No
 		panic(fmt.Sprintf("synth: %s %s occurs twice", nodeType, ids[duplicate]))
 	}
 	return nodes
+}
+
+// Scale is the size of a synthetic yeast.
+type Scale struct {
+	Name    string
+	Samples int // samples in the perturbation set that goes with the graph
+
+	genes       int
+	essential   int // genes that no sample deletes
+	metabolic   int // genes that take part in reactions
+	reactions   int
+	metabolites int
+	networks    []network
+}
+
+// Tiny takes milliseconds to make and has every feature of a cell graph.
+var Tiny = Scale{
+	Name: "tiny", Samples: 200,
+	genes: 60, essential: 10, metabolic: 20, reactions: 30, metabolites: 25,
+	networks: []network{
+		{relation: "physical", edges: 210, flatness: 5},
+		{relation: "regulatory", edges: 150, flatness: 10, regulators: 8},
+		{relation: "string12_0_coexpression", edges: 300, flatness: 5},
+	},
+}
+
+// Yeast has the shape of torchcell's cell graph and of its largest experiment: 6,607 genes, nine
+// gene-gene edge types with 2,400,000 edges, 332,313 samples. A sample removes 1,850 positions on
+// average over all masks.
+var Yeast = Scale{
+	Name: "yeast", Samples: 332_313,
+	genes: 6_607, essential: 1_100, metabolic: 1_150, reactions: 7_000, metabolites: 2_800,
+	networks: []network{
+		{relation: "physical", edges: 144_211, flatness: 20},
+		{relation: "regulatory", edges: 44_310, flatness: 300, regulators: 220},
+		{relation: "tflink", edges: 200_000, flatness: 300, regulators: 220},
+		{relation: "string12_0_neighborhood", edges: 150_000, flatness: 100},
+		{relation: "string12_0_fusion", edges: 14_000, flatness: 20},
+		{relation: "string12_0_cooccurence", edges: 13_479, flatness: 20},
+		{relation: "string12_0_coexpression", edges: 960_000, flatness: 150},
+		{relation: "string12_0_experimental", edges: 800_000, flatness: 150},
+		{relation: "string12_0_database", edges: 74_000, flatness: 50},
+	},
+}
+
+// ParseScale returns the scale with a name, tiny or yeast. Any other name is a fault.Usage.
+func ParseScale(name string) (Scale, error) {
+	for _, scale := range []Scale{Tiny, Yeast} {
+		if scale.Name == name {
+			return scale, nil
+		}
+	}
+	return Scale{}, fault.New(fault.Usage, "choose tiny or yeast", "read scale: found %q, expected tiny or yeast", name)
+}
+
+// named is a synthetic perturbation set that was opened by its name.
+type named struct {
+	ingest.SampleSource
+	name string
+}
+
+// Inputs returns the name in place of a file.
+func (n named) Inputs() []ingest.Input { return []ingest.Input{{Name: n.name}} }
+
+// IsName reports whether a perturbation set's name has the form synth:SCALE:SAMPLES:SEED.
+func IsName(name string) bool { return strings.HasPrefix(name, "synth:") }
+
+// Named returns the set that synth:SCALE:SAMPLES:SEED names: computed samples, see Samples, in any
+// number. The graph must have the same scale and seed. A wrong name is a fault.Usage.
+func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
+	const hint = "the default set of a yeast-scale graph is synth:yeast:332313:1"
+	parts := strings.Split(name, ":")
+	if len(parts) != 4 {
+		return nil, fault.New(fault.Usage, hint, "read perturbations %s: expected synth:SCALE:SAMPLES:SEED", name)
+	}
+	scale, err := ParseScale(parts[1])
+	if err != nil {
+		return nil, err
+	}
+	count, err1 := strconv.Atoi(parts[2])
+	seed, err2 := strconv.ParseUint(parts[3], 10, 64)
+	if err1 != nil || err2 != nil || count < 1 {
+		return nil, fault.New(fault.Usage, hint,
+			"read perturbations %s: found %s samples of seed %s, expected two numbers", name, parts[2], parts[3])
+	}
+	if genes.Len() != scale.genes {
+		return nil, fault.New(fault.Usage, "use the graph that 'tcbuild synth' made with the same scale and seed",
+			"read perturbations %s: found a graph of %d genes, expected %d", name, genes.Len(), scale.genes)
+	}
+	return named{Samples(scale, seed, count), name}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/inorder"
 )
 
 // The columns that name an edge's nodes, by id or by index.
@@ -154,4 +155,55 @@ func (e *endpoint) badIndex(where string, index int64, missing bool, err error) 
 	}
 	return fault.New(fault.Input, "indices count the rows of the node table from 0",
 		"read edges %s: %s: %s from 0 to %d, the rows of nodes/%s", where, e.name, found, e.nodes.Len()-1, e.nodes.Type)
+}
+
+// EdgeReport counts the unusual edges of one edge type. They are kept.
+type EdgeReport struct {
+	Type       ingest.EdgeType
+	Edges      int // all edges
+	Duplicates int // edges with the same source and target as an earlier edge
+	SelfLoops  int // edges from a node to itself
+}
+
+// OddEdges counts the self loops and repeated edges of each edge type, in the order of g.Edges.
+func OddEdges(g *ingest.Graph) []EdgeReport {
+	reports := make([]EdgeReport, len(g.Edges))
+	_ = inorder.All(len(reports), func(i int) error {
+		sources, targets := g.Ends(g.Edges[i].Type)
+		reports[i] = countOddEdges(g.Edges[i], sources, targets)
+		return nil
+	})
+	return reports
+}
+
+// countOddEdges counts self loops and repeated edges, in time and memory linear in the table's
+// size: it groups edges by source and marks each target with the last source that led to it.
+func countOddEdges(e *ingest.Edges, sources, targets *ingest.Nodes) EdgeReport {
+	report := EdgeReport{Type: e.Type, Edges: e.Len()}
+	ends := make([]int, sources.Len()+1)
+	for i, src := range e.Src {
+		ends[src+1]++
+		if src == e.Dst[i] && sources == targets {
+			report.SelfLoops++
+		}
+	}
+	for i := range sources.Len() {
+		ends[i+1] += ends[i]
+	}
+	gathered := make([]uint32, e.Len())
+	next := slices.Clone(ends)
+	for i, src := range e.Src {
+		gathered[next[src]] = e.Dst[i]
+		next[src]++
+	}
+	marks := make([]uint32, targets.Len()) // 1 + source
+	for src := range sources.Len() {
+		for _, dst := range gathered[ends[src]:ends[src+1]] {
+			if marks[dst] == uint32(src)+1 {
+				report.Duplicates++
+			}
+			marks[dst] = uint32(src) + 1
+		}
+	}
+	return report
 }
