@@ -111,17 +111,12 @@ func setPlace(v reflect.Value, node *yaml.Node) {
 	}
 }
 
-// AndMore completes a message that names one case: it gives the number of the others and the first
-// of them. It returns "" if there are none.
+// AndMore completes a message that names one case with the names of the others, if there are any.
 func AndMore(others []string) string {
-	switch n := len(others); {
-	case n == 0:
+	if len(others) == 0 {
 		return ""
-	case n <= 3:
-		return fmt.Sprintf(", and %d more: %q", n, others)
-	default:
-		return fmt.Sprintf(", and %d more: %q and so on", n, others[:3])
 	}
+	return ", and also " + fault.List(others)
 }
 
 // structFields returns the settable fields of a struct by key, and the keys in order of
@@ -240,14 +235,8 @@ func expected(v reflect.Value) string {
 
 // eachPair calls f for the keys and values of a mapping in order, with the path of each value.
 func eachPair(mapping *yaml.Node, path string, f func(key, value *yaml.Node, path string) error) error {
-	seen := make(map[string]bool, len(mapping.Content)/2)
-	for i := 0; i < len(mapping.Content); i += 2 {
-		key := mapping.Content[i]
-		if seen[key.Value] {
-			return fault.New(fault.Usage, "remove one of them", "read settings %s: key %q is given twice", Where(key), key.Value)
-		}
-		seen[key.Value] = true
-		if err := f(key, mapping.Content[i+1], join(path, key.Value)); err != nil {
+	for pair := range slices.Chunk(mapping.Content, 2) {
+		if err := f(pair[0], pair[1], join(path, pair[0].Value)); err != nil {
 			return err
 		}
 	}

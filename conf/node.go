@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,16 +39,20 @@ func adopt(node *yaml.Node, source string, lines bool) error {
 	if node.Kind != yaml.MappingNode {
 		return nil
 	}
-	for i := 0; i < len(node.Content); i += 2 {
-		switch key := node.Content[i]; {
+	seen := make(map[string]bool)
+	for pair := range slices.Chunk(node.Content, 2) {
+		switch key := pair[0]; {
 		case key.Kind != yaml.ScalarNode:
 			return fault.New(fault.Usage, "", "read settings %s: found %s as a key, expected a word", Where(key), describe(key))
 		case key.ShortTag() == "!!merge":
 			return fault.New(fault.Usage, "name another file in a defaults list, or refer to a value by ${key}",
 				"read settings %s: found the YAML merge key <<, expected a word", Where(key))
+		case seen[key.Value]:
+			return fault.New(fault.Usage, "remove one of them", "read settings %s: key %q is given twice", Where(key), key.Value)
 		}
+		seen[pair[0].Value] = true
 	}
-	return eachPair(node, "", func(_, _ *yaml.Node, _ string) error { return nil })
+	return nil
 }
 
 // canonical is the stored spelling of a top-level key: dashes count as underscores.

@@ -115,7 +115,7 @@ func besides(path, entry string) string {
 }
 
 // takeDefaults removes the defaults list from a file's settings and returns its entries, which
-// include _self_ exactly once.
+// include _self_.
 func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	self := &yaml.Node{Kind: yaml.ScalarNode, Value: "_self_"}
 	list := child(own, "defaults")
@@ -125,23 +125,17 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	if list.Kind != yaml.SequenceNode {
 		return nil, wrongType(list, "defaults", "a list of names of settings files")
 	}
-	selfs := 0
-	for _, entry := range list.Content {
+	remove(own, "defaults")
+	entries := list.Content
+	for _, entry := range entries {
 		if entry.Kind != yaml.ScalarNode {
 			return nil, wrongType(entry, "defaults", "the name of a settings file in the same folder")
 		}
-		if entry.Value == "_self_" {
-			selfs++
-		}
 	}
-	if selfs > 1 {
-		return nil, fault.New(fault.Usage, "remove one of them", "read settings %s: defaults: found _self_ twice", Where(list))
+	if !slices.ContainsFunc(entries, func(entry *yaml.Node) bool { return entry.Value == "_self_" }) {
+		entries = append(entries, self)
 	}
-	remove(own, "defaults")
-	if selfs == 0 {
-		return append(list.Content, self), nil
-	}
-	return list.Content, nil
+	return entries, nil
 }
 
 // readFile reads one settings file or preset. from says which line named it, for errors; "" for

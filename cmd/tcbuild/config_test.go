@@ -127,7 +127,7 @@ func TestSettingErrors(t *testing.T) {
 		{"list of lists", "out: f\ncolumns: [[a]]\n", nil, `read settings a.yaml:2: columns.0: found a list, expected text`, ""},
 		{"null in a list", "out: f\ncolumns: [a, null]\n", nil, `read settings a.yaml:2: columns.1: found null, which means no value in YAML, expected a value`, "put text in quotes"},
 		{"a written null", "out: f\n", []string{"out=~"}, `read settings override out=~: out: found ~, which means no value in YAML, expected a value`, `'out="~"'`},
-		{"many unknown keys", "a1: 1\na2: 1\nb1: 1\nb2: 1\nb3: 1\n", nil, `read settings a.yaml:1: unknown setting "a1", and 4 more: ["a2" "b1" "b2"] and so on`, ""},
+		{"many unknown keys", "a1: 1\na2: 1\nb1: 1\nb2: 1\nb3: 1\n", nil, `read settings a.yaml:1: unknown setting "a1", and also a2, b1, b2, b3`, ""},
 		{"missing everywhere", "samples: 1\n", nil, "probe: --out is missing", "probe --help"},
 		{"too many arguments", "out: f\n", []string{"a", "b"}, `probe: found argument "b", expected only PATH, flags and key=value`, "probe --help"},
 	} {
