@@ -117,6 +117,10 @@ const separators = "_-:;,|+/& "
 // another gene: L4A is a substitution in cdc42-L4A, and a ribosomal protein.
 var designation = regexp.MustCompile(`^[A-Za-z]?[0-9]+[A-Za-z]?$`)
 
+// suppressorStrain is the end of a suppressor strain's id, as in YAL001C_S1 (Costanzo et al. 2016),
+// and can also be an alias of a ribosomal protein.
+var suppressorStrain = regexp.MustCompile(`^S[0-9]+$`)
+
 // genesIn returns the genes of a name that names several, whatever else it has: YAL001C_YAL002W,
 // tfc3Δ-vps8Δ, TP53-KO_VARS1-KO. Taken for a strain or an allele of the first, it would delete that
 // gene alone.
@@ -162,7 +166,7 @@ func (r *alleleReader) isSecond(part string, hyphen bool) bool {
 	if _, strain := kindOfStrain(strings.ToLower(part)); strain && r.names.find([]byte(part)).result == unknown {
 		return false
 	}
-	if hyphen && designation.MatchString(part) {
+	if hyphen && designation.MatchString(part) || r.yeast && suppressorStrain.MatchString(part) {
 		m := r.find(part)
 		return m.result == gene && strings.EqualFold(r.names.nodes.IDs[m.gene], part)
 	}

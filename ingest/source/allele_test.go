@@ -96,6 +96,26 @@ func TestReadThroughGenes(t *testing.T) {
 	}
 }
 
+// The end of a suppressor strain's id, as in YAL001C_S1 of Costanzo et al. 2016, is no gene, though
+// ribosomal proteins have such aliases.
+func TestSuppressorStrains(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YAL002W", "YNL178W"}, nil)
+	features := sgdFile(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 -", "ORF YNL178W RPS3 S3")
+	spec := screenOf(t, "costanzo2016", sgaHeader+
+		"YAL001C_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t1\t0\n"+
+		"YAL001C_A_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t2\t0\n"+
+		"YAL001C_sn1\ttfc3\tYAL002W_dma1\tvps8\tDMA30\t3\t0\n", features)
+	screen, err := spec.Open(genes)
+	samples, report, err := readScreen(t, screen, err, genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSamples(t, samples, []string{"2 YAL001C+YAL002W [3 0]"})
+	if want := "samples: 1 of 3 entries of s.tsv; dropped: 2 of allele kind other, which is not among alleles"; report != want {
+		t.Errorf("got %s\nwant %s", report, want)
+	}
+}
+
 // Without yeast's alleles, a screen's controls follow the rule of other sets: they are not genes, and
 // case matters.
 func TestControlsOfScreens(t *testing.T) {
