@@ -18,7 +18,7 @@ type genotypeParser struct {
 	genes   *ingest.Nodes
 	options PerturbationOptions
 	counts  *ingest.Counts
-	missing map[string]missing
+	missing map[string]*missing
 
 	// Of the sample being parsed:
 	genotype []uint32
@@ -105,6 +105,10 @@ func (p *genotypeParser) add(name []byte) error {
 	if index, ok := p.find(name); ok {
 		return p.addGene(index, name)
 	}
+	if found := p.missing[string(name)]; found != nil {
+		p.drop(found)
+		return nil
+	}
 	if err := ingest.CheckGeneName(name); err != nil {
 		return err
 	}
@@ -120,13 +124,18 @@ func (p *genotypeParser) add(name []byte) error {
 		return fault.New(fault.Input, p.unknownHint(string(name)),
 			"gene %s is not in nodes/gene, expected one of its %s ids", QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
 	}
-	found := p.missing[string(name)]
-	if p.dropped++; p.dropped == 1 {
-		found.first++
-	}
-	found.listed++
+	found := new(missing)
 	p.missing[string(name)] = found
+	p.drop(found)
 	return nil
+}
+
+// drop counts an unknown name of the sample.
+func (p *genotypeParser) drop(name *missing) {
+	if p.dropped++; p.dropped == 1 {
+		name.first++
+	}
+	name.listed++
 }
 
 // missing counts what an unknown name is of samples.

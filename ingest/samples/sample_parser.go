@@ -13,7 +13,7 @@ import (
 
 // sampleParser turns rows of a table into samples. It allocates nothing per row.
 type sampleParser struct {
-	*tablePerturbations
+	*Table
 	genotype  genotypeParser
 	delimiter []byte
 
@@ -32,9 +32,9 @@ type sampleParser struct {
 	attributes []ingest.Value
 }
 
-func newSampleParser(p *tablePerturbations) *sampleParser {
+func newSampleParser(p *Table) *sampleParser {
 	s := &sampleParser{
-		tablePerturbations: p, delimiter: []byte(p.options.GeneDelimiter),
+		Table: p, delimiter: []byte(p.options.GeneDelimiter),
 		phenotypes: make([]float64, len(p.layout.phenotypes)), attributes: make([]ingest.Value, len(p.layout.attributes)),
 	}
 	s.genotype = p.genotypeParser(&s.counts)
@@ -79,7 +79,7 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 		}
 		p.phenotypes[k] = value
 	}
-	if err := p.readAttributes(b, i, p.attributes); err != nil {
+	if err := p.ReadAttributes(b, i, p.attributes); err != nil {
 		return err
 	}
 	if at := p.layout.kindsAt; at >= 0 {
@@ -97,14 +97,7 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 
 // ReadAttributes reads the attributes of a row, for another reader of the table. Texts are views of
 // the batch.
-func (p *Perturbations) ReadAttributes(b *table.Batch, i int, values []ingest.Value) error {
-	if t, ok := p.perturbations.(*tablePerturbations); ok {
-		return t.readAttributes(b, i, values)
-	}
-	return nil
-}
-
-func (p *tablePerturbations) readAttributes(b *table.Batch, i int, values []ingest.Value) (err error) {
+func (p *Table) ReadAttributes(b *table.Batch, i int, values []ingest.Value) (err error) {
 	for k, column := range p.layout.attributes {
 		if column < 0 {
 			continue

@@ -13,9 +13,9 @@ import (
 // Scan reads the samples. Memory does not depend on their number, except in the first whole Scan of
 // a table with sample ids: it checks that they are unique, with 11 to 21 bytes per id. If the scan
 // fails, the counts are those up to the failure.
-func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	s := &tableScan{tablePerturbations: p, yield: yield}
-	p.missing = make(map[string]missing)
+func (p *Table) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	s := &tableScan{Table: p, yield: yield}
+	p.missing = make(map[string]*missing)
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
 		return s.counts, err
@@ -24,8 +24,16 @@ func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 	for range runtime.GOMAXPROCS(0) {
 		s.parsers = append(s.parsers, newSampleParser(p))
 	}
-	s.ids = p.sampleIDs()
+	s.ids = p.SampleIDs()
 	err = s.rows(r)
+	for _, parser := range s.parsers {
+		for name, more := range parser.genotype.missing {
+			if found := s.missing[name]; found != nil {
+				more.first, more.listed = more.first+found.first, more.listed+found.listed
+			}
+			s.missing[name] = more
+		}
+	}
 	if err != nil {
 		return s.counts, err
 	}
@@ -35,7 +43,7 @@ func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 
 // tableScan is a Scan of a table. The rows of a batch are parsed side by side.
 type tableScan struct {
-	*tablePerturbations
+	*Table
 	parsers  []*sampleParser // one for each goroutine
 	ids      *SampleIDs
 	counts   ingest.Counts
@@ -80,23 +88,15 @@ func (s *tableScan) rows(r *table.Reader) error {
 
 // take passes on what a parser has made of its rows.
 func (s *tableScan) take(parser *sampleParser) error {
-	for name, more := range parser.genotype.missing {
-		found := s.missing[name]
-		s.missing[name] = missing{found.first + more.first, found.listed + more.listed}
-	}
-	clear(parser.genotype.missing)
 	parser.samples.First = s.counts.Samples
 	parser.counts.Samples = parser.samples.Len()
 	s.counts.Add(parser.counts)
-	if parser.samples.Len() == 0 {
-		return nil
-	}
 	return s.yield(parser.samples)
 }
 
 // rowOf names the first row before the given one that has a sample id, or returns "". It reads the
 // table again.
-func (p *tablePerturbations) rowOf(id []byte, above int64) (string, error) {
+func (p *Table) rowOf(id []byte, above int64) (string, error) {
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
 		return "", err

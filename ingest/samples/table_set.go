@@ -64,20 +64,31 @@ const (
 	defaultGeneDelimiter = "|"
 )
 
-// Perturbations is a perturbation set in a table file or in a torchcell store. It implements
-// SampleSource; every Scan reads a table again. It must be closed.
-type Perturbations struct{ perturbations }
-
-type perturbations interface {
+// Perturbations is a perturbation set in a table file or in a torchcell store. Every Scan reads a
+// table again. It must be closed.
+type Perturbations interface {
 	ingest.SampleSource
 	// Missing are the names of no gene, or of several, that the latest Scan dropped, with the number
 	// of samples; each is the first such name.
 	Missing() map[string]int
 	// DroppedNames are the same names, with how often samples list them.
 	DroppedNames() map[string]int
-	// eachName calls note with the name of each deleted gene; a name is valid during the call
-	eachName(ctx context.Context, note func(name []byte)) error
-	isControl(name []byte) bool
+	// Of returns the set, on the same open files, with deletions of other genes. Closing either
+	// closes both.
+	Of(genes *ingest.Nodes) Perturbations
+	readDeletions()
+}
+
+// PerturbedGenes returns the names of the genes that the set deletes, ascending, whether or not
+// they are in a graph. It reads the whole set.
+func PerturbedGenes(ctx context.Context, set Perturbations) ([]string, error) {
+	none, _ := ingest.NewNodes(ingest.Gene, nil, nil)
+	set = set.Of(none)
+	set.readDeletions()
+	if _, err := set.Scan(func(*ingest.Samples) error { return context.Cause(ctx) }); err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(set.Missing())), nil
 }
 
 // OpenFile opens a perturbation set and finds out what its columns are. In Arrow and
@@ -88,31 +99,27 @@ type perturbations interface {
 // its name. Bad data and missing columns are a fault.Input. A folder is a torchcell store (see
 // torchcell.Open), which is read to its end: each record is a sample, its labels and their
 // statistics are the phenotypes, and what is noted of its experiments the attributes.
-func OpenFile(path string, genes *ingest.Nodes, options PerturbationOptions) (*Perturbations, error) {
+func OpenFile(path string, genes *ingest.Nodes, options PerturbationOptions) (Perturbations, error) {
 	if err := options.prepare(path, genes); err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		p, err := openStore(path, genes, options)
-		if err != nil {
-			return nil, err
-		}
-		return &Perturbations{p}, nil
+		return openStore(path, genes, options)
 	}
 	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewPerturbations(file, genes, options)
+	p, err := NewTable(file, genes, options)
 	if err != nil {
 		file.Close()
+		return nil, err
 	}
-	return p, err
+	return p, nil
 }
 
-// NewPerturbations is OpenFile for an open file. On success the set owns the file and
-// closes it.
-func NewPerturbations(file *inputfile.File, genes *ingest.Nodes, options PerturbationOptions) (*Perturbations, error) {
+// NewTable is OpenFile for an open file. On success the set owns the file and closes it.
+func NewTable(file *inputfile.File, genes *ingest.Nodes, options PerturbationOptions) (*Table, error) {
 	if err := options.prepare(file.Path(), genes); err != nil {
 		return nil, err
 	}
@@ -129,7 +136,7 @@ func NewPerturbations(file *inputfile.File, genes *ingest.Nodes, options Perturb
 		return nil, err
 	}
 	set := perturbationSet{genes: genes, options: options, layout: layout}
-	return &Perturbations{&tablePerturbations{perturbationSet: set, file: file}}, nil
+	return &Table{perturbationSet: set, file: file}, nil
 }
 
 // prepare fills in defaults and checks what does not depend on the file.
@@ -154,12 +161,19 @@ type perturbationSet struct {
 	genes   *ingest.Nodes
 	options PerturbationOptions
 	layout  perturbationLayout
-	missing map[string]missing
+	missing map[string]*missing
+
+	deletions bool // Scan reads nothing else
 }
 
 func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
 
-func (p *perturbationSet) isControl(name []byte) bool { return p.options.controls.names[string(name)] }
+// readDeletions makes Scan read only which genes samples delete, whether or not they are in the graph.
+func (p *perturbationSet) readDeletions() {
+	p.deletions, p.options.UnknownGenes = true, ingest.DropGene
+	p.layout.id, p.layout.kindsAt = -1, -1
+	p.layout.phenotypes, p.layout.attributes, p.layout.columns = nil, nil, ingest.Columns{}
+}
 
 func (p *perturbationSet) Missing() map[string]int {
 	samples := make(map[string]int)
@@ -179,7 +193,7 @@ func (p *perturbationSet) DroppedNames() map[string]int {
 
 // genotypeParser is a parser of one Scan, or of some of its rows.
 func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
-	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]missing)}
+	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]*missing)}
 }
 
 // ErrNoneRemains ends a Scan that dropped every sample because of unknown genes.
@@ -188,6 +202,9 @@ var ErrNoneRemains = errors.New("expected at least one to remain")
 // checkRemaining returns an error if every sample was dropped, and if some that have only controls
 // are not allowed.
 func (p *perturbationSet) checkRemaining(counts ingest.Counts, path string, controls *controlSamples) error {
+	if p.deletions {
+		return nil
+	}
 	if dropped := counts.DroppedSamples + counts.EmptiedSamples; dropped > 0 && counts.Samples == 0 {
 		return fault.New(fault.Input, "use ids of the graph; tcbuild ingest perturbations writes them in place of other names, with "+p.genes.AliasSetting(),
 			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
@@ -196,31 +213,30 @@ func (p *perturbationSet) checkRemaining(counts ingest.Counts, path string, cont
 	return controls.check(p.options, path, counts.Samples)
 }
 
-// tablePerturbations is a perturbation set in a table file.
-type tablePerturbations struct {
+// Table is a perturbation set in a table file.
+type Table struct {
 	perturbationSet
 	file        *inputfile.File
 	distinctIDs bool // true after a whole Scan found no duplicates
 }
 
-func (p *tablePerturbations) Inputs() []ingest.Input {
+func (p *Table) Of(genes *ingest.Nodes) Perturbations {
+	of := *p
+	of.genes = genes
+	return &of
+}
+
+func (p *Table) Inputs() []ingest.Input {
 	return []ingest.Input{p.file.Input(filepath.Base(p.file.Path()))}
 }
 
-func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }
+func (p *Table) Unchanged() error { return p.file.Unchanged() }
 
-func (p *tablePerturbations) Close() error { return p.file.Close() }
+func (p *Table) Close() error { return p.file.Close() }
 
 // SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is
 // nil if ids are not read from the table, or need not be unique.
-func (p *Perturbations) SampleIDs() *SampleIDs {
-	if t, ok := p.perturbations.(*tablePerturbations); ok {
-		return t.sampleIDs()
-	}
-	return nil
-}
-
-func (p *tablePerturbations) sampleIDs() *SampleIDs {
+func (p *Table) SampleIDs() *SampleIDs {
 	if p.layout.id < 0 || p.options.AllowDuplicateIDs || p.distinctIDs {
 		return nil
 	}

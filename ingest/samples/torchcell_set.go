@@ -32,7 +32,7 @@ func Files(path string) []string {
 }
 
 // openStore reads the whole store.
-func openStore(path string, genes *ingest.Nodes, options PerturbationOptions) (*storePerturbations, error) {
+func openStore(path string, genes *ingest.Nodes, options PerturbationOptions) (Perturbations, error) {
 	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
 		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
 		return nil, fault.New(fault.Usage, "omit the flags for columns and delimiters",
@@ -50,6 +50,12 @@ func openStore(path string, genes *ingest.Nodes, options PerturbationOptions) (*
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
+}
+
+func (p *storePerturbations) Of(genes *ingest.Nodes) Perturbations {
+	of := *p
+	of.genes = genes
+	return &of
 }
 
 func (p *storePerturbations) Inputs() []ingest.Input { return p.store.Inputs() }

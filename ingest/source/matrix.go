@@ -83,7 +83,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 	if s.ColumnsAre != SecondGenes {
 		screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
 	}
-	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
+	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: m.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.text, Controls: s.controlNames(),
 	})
 	return err

@@ -160,7 +160,7 @@ func badSetting(hint, format string, args ...any) error {
 // plainSet is a table with columns of genes, or a torchcell store.
 type plainSet struct {
 	ingest.SampleSource // filtered
-	set                 *samples.Perturbations
+	set                 samples.Perturbations
 	spec                PerturbationSpec
 	names               *Names
 	report              SourceReport

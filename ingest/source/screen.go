@@ -18,16 +18,16 @@ import (
 // screen is a table of strains, or a matrix, read as samples. Every Scan reads the file again, in memory that grows with the number of different strains, of sample ids (about
 // 20 bytes each), and of pairs in a matrix of genes x genes.
 type screen struct {
-	*samples.Perturbations // of the file's layout
-	file                   *inputfile.File
-	spec                   PerturbationSpec
-	text                   table.TextOptions
-	names                  *Names
-	columns                ingest.Columns
-	filter                 *where.Filter                 // nil: all samples are kept
-	reader                 func(*screenReader) rowReader // makes the rowReader of one Scan
-	report                 SourceReport
-	listed                 map[string]int // how often rows list each unknown name
+	*samples.Table // of the file's layout
+	file           *inputfile.File
+	spec           PerturbationSpec
+	text           table.TextOptions
+	names          *Names
+	columns        ingest.Columns
+	filter         *where.Filter                 // nil: all samples are kept
+	reader         func(*screenReader) rowReader // makes the rowReader of one Scan
+	report         SourceReport
+	listed         map[string]int // how often rows list each unknown name
 }
 
 // rowReader turns row i of a batch into samples, or counts why it does not.

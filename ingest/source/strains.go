@@ -98,7 +98,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 			genes = append(genes, columns[laid.detail])
 		}
 	}
-	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
+	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
 		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text, Controls: s.controlNames(),
@@ -106,7 +106,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	if err != nil {
 		return err
 	}
-	screen.columns, screen.reader = screen.Perturbations.Columns(), t.reader
+	screen.columns, screen.reader = screen.Table.Columns(), t.reader
 	for _, name := range screen.columns.PhenotypeNames() {
 		t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
 	}
@@ -158,7 +158,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	var loci []locus
 	var genes []uint32
 	values := make([]float64, len(t.phenotypes))
-	attributes := make([]ingest.Value, len(r.Perturbations.Columns().Attributes))
+	attributes := make([]ingest.Value, len(r.Table.Columns().Attributes))
 	ids := r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
 		r.rows++

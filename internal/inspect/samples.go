@@ -224,7 +224,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 		return nil, err
 	}
 	defer set.Close()
-	names, err := set.PerturbedGenes(ctx)
+	names, err := samples.PerturbedGenes(ctx, set)
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func TestOrder(t *testing.T) {
 var abc, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 
 // read returns the samples of a perturbation set as texts.
-func read(dir string, options samples.PerturbationOptions) (p *samples.Perturbations, found []string, counts ingest.Counts, err error) {
+func read(dir string, options samples.PerturbationOptions) (p samples.Perturbations, found []string, counts ingest.Counts, err error) {
 	if p, err = samples.OpenFile(dir, abc, options); err != nil {
 		return nil, nil, counts, err
 	}
