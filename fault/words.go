@@ -2,11 +2,13 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
 const (
@@ -95,4 +97,16 @@ func DidYouMean(word string, valid []string, otherwise string) string {
 		return "did you mean " + nearest + "?"
 	}
 	return otherwise
+}
+
+// OneOf returns a Usage error that begins with place, unless a setting has one of the values.
+func OneOf[T ~string](place string, found T, values ...T) error {
+	if slices.Contains(values, found) {
+		return nil
+	}
+	var names []string
+	for _, value := range values {
+		names = append(names, string(value))
+	}
+	return New(Usage, DidYouMean(string(found), names, "choose one of them"), "%s: found %q, expected %s", place, found, english.WordSeries(names, "or"))
 }

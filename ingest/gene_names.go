@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -26,19 +27,11 @@ const (
 )
 
 // UnknownGenesChoices are the values of the setting and flag, the default first.
-var UnknownGenesChoices = []string{string(RefuseUnknownGenes), string(DropSample), string(DropGene)}
+var UnknownGenesChoices = []UnknownGenes{RefuseUnknownGenes, DropSample, DropGene}
 
 // Check returns a fault.Usage for any other value. "" means RefuseUnknownGenes.
 func (u UnknownGenes) Check() error {
-	return checkChoice("unknown_genes", string(u), UnknownGenesChoices...)
-}
-
-func checkChoice(setting, found string, choices ...string) error {
-	if found == "" || slices.Contains(choices, found) {
-		return nil
-	}
-	listed := strings.Join(choices, " or ")
-	return fault.New(fault.Usage, "use "+listed, "%s: found %q, expected %s", setting, found, listed)
+	return fault.OneOf("unknown_genes", cmp.Or(u, RefuseUnknownGenes), UnknownGenesChoices...)
 }
 
 // Synonyms says what to do with a sample that names one gene by two names.
@@ -51,7 +44,7 @@ const (
 
 // Check returns a fault.Usage for any other value. "" means RefuseSynonyms.
 func (s Synonyms) Check() error {
-	return checkChoice("synonyms", string(s), string(RefuseSynonyms), string(DropSynonyms))
+	return fault.OneOf("synonyms", cmp.Or(s, RefuseSynonyms), RefuseSynonyms, DropSynonyms)
 }
 
 // TwoNames is the error of a sample that names one gene by two names.

@@ -195,12 +195,3 @@ func expectedOf(flag *pflag.Flag) string {
 		return "text"
 	}
 }
-
-// oneOf returns an error unless value is one of the valid ones.
-func oneOf(flag, value string, valid ...string) error {
-	if slices.Contains(valid, value) {
-		return nil
-	}
-	return fault.New(fault.Usage, fault.DidYouMean(value, valid, "choose one of them"),
-		"read %s: found %q, expected %s", flag, value, strings.Join(valid, " or "))
-}

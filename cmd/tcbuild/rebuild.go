@@ -134,7 +134,7 @@ func (o *rebuildOptions) check(e *env) error {
 		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
 	}
 	for _, variant := range o.variants {
-		if err := oneOf("--variants", variant, allVariants...); err != nil {
+		if err := fault.OneOf("read --variants", variant, allVariants...); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize/english"
-
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -261,11 +259,10 @@ func (l SelfLoops) check(place conf.Place) error {
 
 // oneOf returns an error unless a setting has one of the values.
 func oneOf[T ~string](place conf.Place, found T, values ...T) error {
-	var names []string
-	for _, value := range values {
-		names = append(names, string(value))
+	if err := fault.OneOf(string(place), found, values...); err != nil {
+		return usage(fault.HintOf(err), "%w", err)
 	}
-	return refuse(!slices.Contains(values, found), "", "%s: found %q, expected %s", place, found, english.WordSeries(names, "or"))
+	return nil
 }
 
 // required returns an error for the first setting of keys and values without a value.

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -61,13 +62,10 @@ type matrix struct {
 
 // openMatrix finds the layout of a wide table.
 func (s PerturbationSpec) openMatrix(screen *screen) error {
-	switch {
-	case !slices.Contains([]MatrixColumns{"", Conditions, SecondGenes}, s.ColumnsAre):
-		return badSetting("", "columns_are: found %q, expected conditions or genes", s.ColumnsAre)
-	case !slices.Contains([]PartialLoss{"", DropPartialLoss, KeepPartialLoss, OnlyPartialLoss}, s.PartialLoss):
-		return badSetting("", "partial_loss: found %q, expected drop, keep or only", s.PartialLoss)
-	}
-	if err := checkPattern("gene_pattern", s.GenePattern); err != nil {
+	err := cmp.Or(fault.OneOf("read settings: columns_are", cmp.Or(s.ColumnsAre, Conditions), Conditions, SecondGenes),
+		fault.OneOf("read settings: partial_loss", cmp.Or(s.PartialLoss, DropPartialLoss), DropPartialLoss, KeepPartialLoss, OnlyPartialLoss),
+		checkPattern("gene_pattern", s.GenePattern))
+	if err != nil {
 		return err
 	}
 	layout, err := openMatrix(screen.file, screen.text)

@@ -118,8 +118,8 @@ func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
 		s.Alleles = []AlleleKind{DeletionAllele}
 	}
 	for _, kind := range s.Alleles {
-		if !slices.Contains(alleleKinds, kind) {
-			return text, badSetting("", "alleles: found %q, expected some of deletion, damp, ts and other", kind)
+		if err := fault.OneOf("read settings: alleles", kind, alleleKinds...); err != nil {
+			return text, err
 		}
 	}
 	text, err = s.options()
