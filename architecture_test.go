@@ -19,7 +19,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/disk":     "fault",
 		"internal/lmdbfile": "",
 		"internal/inorder":  "fault",
-		"conf":              "fault",
+		"conf":              "fault internal/disk",
 		"encode":            "encode",
 		"ingest":            "ingest conf fault internal/lmdbfile internal/disk internal/inorder",
 		"incidence":         "ingest",

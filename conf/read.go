@@ -12,13 +12,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 )
 
 //go:embed *.yaml
@@ -141,7 +141,7 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 // readFile reads one settings file or preset. from says which line named it, for errors; "" for
 // none.
 func readFile(path, from string) (*yaml.Node, error) {
-	text, err := readText(path)
+	text, err := disk.ReadRegular(path)
 	source := path
 	info, missing := os.Lstat(path)
 	hidden := missing == nil && info.IsDir() && slices.Contains(Presets(), path) // a preset, by a folder
@@ -159,27 +159,13 @@ func readFile(path, from string) (*yaml.Node, error) {
 		text, err, source = embedded, nil, "preset "+preset
 	}
 	if err != nil {
-		return nil, fault.New(fault.Failed, "", "read settings%s: %w", from, err)
+		return nil, fault.New(fault.Failed, "", "read settings%s: %s: %w", from, path, err)
 	}
 	if len(text) > largestFile {
 		return nil, fault.New(fault.Usage, "give a settings file, not a data file",
 			"read settings %s: found more than %d bytes, expected a settings file", source, largestFile)
 	}
 	return parse(text, source)
-}
-
-// readText reads a regular file, or the beginning of one larger than largestFile. It does not wait
-// for pipes.
-func readText(path string) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fault.New(fault.Failed, "give a settings file", "%s is not a regular file", path))
-	}
-	return io.ReadAll(io.LimitReader(file, largestFile+1))
 }
 
 // parse reads the text of one settings file into a mapping with canonical top-level keys.

@@ -254,8 +254,8 @@ func TestLoadUnreadableFile(t *testing.T) {
 	}
 	for _, path := range []string{t.TempDir(), pipe, "/dev/zero"} {
 		_, err := Load(path, nil)
-		if err == nil || fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "not a regular file") || fault.HintOf(err) == "" {
-			t.Errorf("got %v, want a fault.Failed with a hint that says what kind of file is read", err)
+		if err == nil || fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "expected a file") || fault.HintOf(err) == "" {
+			t.Errorf("got %v, want a fault.Failed with a hint that says what was found", err)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 )
 
 // Input identifies a file that was read.
@@ -62,7 +63,7 @@ const hintWait = "wait until it is written, then run the same command again"
 // but a regular file is a fault.Input, at once: nobody waits for a writer of a pipe. The error of a
 // file that is not there wraps fs.ErrNotExist; the error of a dangling link does not.
 func Open(path string) (*File, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, _, err := disk.OpenRegular(path)
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -74,18 +75,16 @@ func Open(path string) (*File, error) {
 }
 
 func openError(path string, err error) error {
-	// a socket cannot be opened
-	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
-		return checkRegular(path, info)
-	}
 	hint, cause := "", err
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		cause = pathError.Err
 	}
-	_, statErr := os.Lstat(path)
+	_, nowhere := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && statErr == nil:
-		return fault.New(fault.Failed, "create the link again", "open %s: found a dangling symbolic link, expected a file", path)
+	case errors.Is(err, disk.ErrNotRegular) && nowhere == nil:
+		return fault.New(fault.Input, "give a regular file; write what comes from a pipe to one: input is read more than once", "open %s: %w", path, err)
+	case errors.Is(err, disk.ErrNotRegular): // a dangling link
+		hint = "create the link again"
 	case errors.Is(err, fs.ErrNotExist):
 		hint, cause = "check the path", missing{}
 	}
@@ -114,9 +113,6 @@ func newFile(path string, file descriptor) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if err := checkRegular(path, info); err != nil {
-		return nil, err
-	}
 	f := &File{path: path, file: file, opened: stampOf(info), digested: make(chan struct{})}
 	time.Sleep(f.opened.unsettled(time.Now()))
 	go func() {
@@ -126,24 +122,6 @@ func newFile(path string, file descriptor) (*File, error) {
 		}
 	}()
 	return f, nil
-}
-
-// checkRegular returns an error unless the file is regular.
-func checkRegular(path string, info fs.FileInfo) error {
-	found, hint := "", "give a regular file"
-	switch mode := info.Mode(); {
-	case mode.IsRegular():
-		return nil
-	case mode.IsDir():
-		found, hint = "a folder", "give a regular file, such as one inside it"
-	case mode&fs.ModeNamedPipe != 0:
-		found, hint = "a pipe", "write its content to a file: input is read more than once"
-	case mode&fs.ModeSocket != 0:
-		found = "a socket"
-	default:
-		found = "a device"
-	}
-	return fault.New(fault.Input, hint, "open %s: found %s, expected a file", path, found)
 }
 
 // digest hashes the file from its start to its size.

@@ -106,8 +106,12 @@ func kind(mode fs.FileMode) string {
 		return "a symbolic link"
 	case mode.IsDir():
 		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
 	default:
-		return "a device or pipe"
+		return "a device"
 	}
 }
 
@@ -137,7 +141,7 @@ func Copy(from, to string) error {
 
 // ErrNotRegular is wrapped by the errors for folders, pipes and devices, which could block a reader
 // or never end.
-var ErrNotRegular = fault.New(fault.Failed, "put a regular file in its place", "it is not a regular file")
+var ErrNotRegular = fault.New(fault.Failed, "put a regular file in its place", "expected a file")
 
 // Exists reports whether something is at a path, even a dangling link or what may not be examined.
 func Exists(path string) bool {
@@ -151,14 +155,17 @@ func OpenRegular(path string) (*os.File, int64, error) {
 	// a pipe without a writer would block
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) && Exists(path) {
-		err = fmt.Errorf("%w but a dangling symbolic link", ErrNotRegular)
+		err = fmt.Errorf("found a dangling symbolic link, %w", ErrNotRegular)
+	}
+	if errors.Is(err, syscall.ENXIO) {
+		err = fmt.Errorf("found a socket, %w", ErrNotRegular)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%w (mode %s)", ErrNotRegular, info.Mode())
+		err = fmt.Errorf("found %s, %w", kind(info.Mode()), ErrNotRegular)
 	}
 	if err != nil {
 		file.Close()

@@ -57,7 +57,7 @@ func TestWriteWholeRefusesOthers(t *testing.T) {
 		{"a symbolic link", func() error { return os.Symlink(victim, path) }},
 		{"a symbolic link", func() error { return os.Symlink("nowhere", path) }},
 		{"a folder", func() error { return os.Mkdir(path, 0o755) }},
-		{"a device or pipe", func() error { return unix.Mkfifo(path, 0o644) }},
+		{"a pipe", func() error { return unix.Mkfifo(path, 0o644) }},
 	} {
 		if err := c.make(); err != nil {
 			t.Fatal(err)
