@@ -22,10 +22,7 @@ type unit struct {
 	held    bool
 }
 
-// assign puts each unit that has no part into one. In each stratum, the parts get their fractions
-// of the units that are not held out to within one, pinned ones included, unless a part has more
-// pinned units than that; the others then share the rest in their proportions. Which units they are
-// follows from the seed.
+// assign puts each unit that has no part into one, as the package comment specifies.
 func assign(units []unit, strata int, fractions []Fraction, seed uint64) {
 	free := make([][]drawn, strata) // the units without a part
 	pinned, counts := make([][]int, strata), make([]int, strata)
@@ -78,10 +75,8 @@ func splitMix(seed uint64, k int) uint64 {
 	return z ^ z>>31
 }
 
-// targets are the numbers of units that the parts of a stratum of count units get: count times the
-// fraction, rounded down or up. Of the units that rounding down leaves over, each goes to the part
-// that is owed most over all strata so far, the first of equals; owed is kept up to date. A part
-// with more pinned units than its share keeps these, and the others share what remains.
+// targets are the numbers of units that the parts of a stratum of count units get; owed is kept up
+// to date.
 func targets(count int, pinned []int, fractions []Fraction, owed []int64) []int {
 	got := make([]int, len(fractions))
 	open := make([]bool, len(fractions)) // shares the units that are not in full parts
