@@ -363,20 +363,13 @@ func (r *Rebuild) AskFor(ctx context.Context, order *Order) {
 	}
 }
 
-// cpusPerTask is what options of sbatch say; 1 if they do not.
+var cpusOption = regexp.MustCompile(`(?:^| )(?:--cpus-per-task=|-c ?)(\d+)`)
+
+// cpusPerTask is what options of sbatch say last; 1 if they do not.
 func cpusPerTask(options []string) int {
 	cores := 1
-	for i, option := range options {
-		text, long := strings.CutPrefix(option, "--cpus-per-task=")
-		if short, ok := strings.CutPrefix(option, "-c"); !long && ok {
-			text = strings.TrimSpace(short)
-			if text == "" && i+1 < len(options) {
-				text = options[i+1]
-			}
-		}
-		if n, err := strconv.Atoi(text); err == nil {
-			cores = n
-		}
+	for _, match := range cpusOption.FindAllStringSubmatch(strings.Join(options, " "), -1) {
+		cores, _ = strconv.Atoi(match[1])
 	}
 	return cores
 }
