@@ -44,6 +44,7 @@ func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error
 	}
 	defer unlock()
 	if d.isCopied(ctx, dir) {
+		_ = disk.Sweep(dir) // left by a process killed just after its copy was in place
 		return false, nil
 	}
 	temporary, err := disk.NewTemporary(dir)

@@ -64,6 +64,13 @@ func TestStage(t *testing.T) {
 			t.Errorf("the old manifest was changed: %v", err)
 		}
 	})
+	t.Run("one was killed after the copy", func(t *testing.T) {
+		left := filepath.Join(filepath.Dir(dir), ".copy.tcbuild-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		if err := os.Mkdir(left, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		stage(false)
+	})
 	t.Run("several at once", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "copy")
 		var group sync.WaitGroup
