@@ -308,20 +308,10 @@ func NewBatcher(columns Columns, yield func(*Samples) error) *Batcher {
 
 // Add appends a sample, as Samples.Append does.
 func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attributes []Value) error {
-	b.Next().Append(id, genes, phenotypes, attributes)
-	return b.Added()
-}
-
-// Next returns the batch to append the next sample to; call Added afterwards.
-func (b *Batcher) Next() *Samples {
 	if b.samples == nil {
 		b.samples = NewSamples(b.Counts.Samples, b.columns, b.size)
 	}
-	return b.samples
-}
-
-// Added counts the sample that was appended to what Next returned.
-func (b *Batcher) Added() error {
+	b.samples.Append(id, genes, phenotypes, attributes)
 	b.Counts.Samples++
 	if b.samples.Len() == b.size {
 		return b.Flush()

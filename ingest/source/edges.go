@@ -157,7 +157,7 @@ func (f *edgeFile) tableRow(batch *table.Batch, i int) error {
 // add counts an edge of the row, and keeps it for addEdges unless it lacks a node.
 func (f *edgeFile) add(g *edgeGroup, src, dst meaning) {
 	g.rows++
-	if !g.missing.count([2]found{src.result, dst.result}) {
+	if !g.missing.count(max(src.result, dst.result)) {
 		g.edges = append(g.edges, edge{src: src.gene, dst: dst.gene})
 		g.weights, g.cells = append(g.weights, f.weights...), append(g.cells, f.cells...)
 	}
@@ -296,22 +296,22 @@ func (f *edgeFile) in(column int, err error) error {
 
 // missingNames collects the names without a gene.
 type missingNames struct {
-	what                       string // that they should name, if not genes
-	names                      map[string]bool
+	what                       string         // that they should name, if not genes
+	names                      map[string]int // how often each was added
 	unknownRows, ambiguousRows int
 }
 
 func (m *missingNames) add(name string) {
 	if m.names == nil {
-		m.names = make(map[string]bool)
+		m.names = make(map[string]int)
 	}
-	m.names[name] = true
+	m.names[name]++
 }
 
 // lose counts a row that is dropped for a name.
 func (m *missingNames) lose(name string, result found) {
 	m.add(name)
-	m.count([2]found{result, result})
+	m.count(result)
 }
 
 // account adds to a report the rows of names without a gene, and the names.
@@ -321,9 +321,10 @@ func (m *missingNames) account(r *SourceReport) {
 	r.drop(Count{"of unknown " + cmp.Or(m.what, "genes"), m.unknownRows}, Count{"of ambiguous names", m.ambiguousRows})
 }
 
-// count counts a row by the worse of its ends, and reports whether it names an unknown gene.
-func (m *missingNames) count(ends [2]found) bool {
-	switch max(ends[0], ends[1]) {
+// count counts a row by what was found for the worse of its names, and reports whether that is no
+// gene.
+func (m *missingNames) count(worse found) bool {
+	switch worse {
 	case unknown:
 		m.unknownRows++
 	case ambiguous:

@@ -78,6 +78,7 @@ type gemReaction struct {
 	reversible    bool    // it can run in both directions
 	ruleText      string
 	rule          *gpr.Rule // nil without a rule
+	genes         []string  // of the rule, once its names are ids
 	subsystem     string    // several are joined by "|"
 	stoichiometry []gemCoefficient
 	merged        int // coefficients added to an earlier one of the same metabolite

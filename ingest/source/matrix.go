@@ -235,14 +235,14 @@ type matrixColumn struct {
 }
 
 func (m *matrix) reader(r *screenReader) rowReader {
-	r.dropped = []Count{{What: "of columns without a whole deletion"}, {What: "of columns with a whole deletion"}, {What: "of a gene with itself"},
+	r.reasons = []Count{{What: "of columns without a whole deletion"}, {What: "of columns with a whole deletion"}, {What: "of a gene with itself"},
 		{What: "equal to the value of the same names in the other half"}}
 	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, columnAt: make(map[string]int), isRow: make(map[string]bool), deleted: make(map[uint32]bool),
 		pairs: newPairs(true), alleles: m.spec.alleleReader(r.screen.names), geneIn: nameIn(m.spec.GenePattern, false),
-		ofPartialLoss: &r.dropped[0].N, ofWholeLoss: &r.dropped[1].N, ofOneGene: &r.dropped[2].N, ofOtherHalf: &r.dropped[3].N,
+		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N, ofOneGene: &r.reasons[2].N, ofOtherHalf: &r.reasons[3].N,
 		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
 	}
 	for k, name := range m.names {

@@ -7,7 +7,6 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/inputfile"
 )
 
@@ -82,7 +81,7 @@ func (m *gem) resolveGenes(names *Names, policy UnknownNames) (renamed, untouche
 		if unknown != "" && !known {
 			untouched++
 		}
-		if changed {
+		if reaction.genes = rule.Genes(); changed {
 			reaction.rule, reaction.ruleText = rule, rule.String()
 			renamed++
 		}
@@ -132,7 +131,7 @@ func geneEdges(model *gem, names *Names) (*ingest.Edges, SourceReport) {
 	report := SourceReport{Made: ingest.GPR.String()}
 	var missing missingNames
 	for i, reaction := range model.reactions {
-		for _, name := range reaction.rule.Genes() {
+		for _, name := range reaction.genes {
 			report.Rows++
 			m := names.find([]byte(name))
 			if m.result != gene {
@@ -210,7 +209,7 @@ func (m *gem) addDirections(reaction gemReaction, suffix string, genes []string)
 	forward.origin = reaction.id
 	forward.id = reaction.id + "_" + suffix + "_fwd"
 	forward.ruleText = strings.Join(genes, " and ")
-	forward.rule = allOf(genes)
+	forward.genes = genes
 	if reaction.reversible {
 		forward.lower = 0
 	}
@@ -226,18 +225,4 @@ func (m *gem) addDirections(reaction gemReaction, suffix string, genes []string)
 		backward.stoichiometry[i] = gemCoefficient{c.metabolite, -c.value}
 	}
 	m.reactions = append(m.reactions, backward)
-}
-
-func allOf(genes []string) *gpr.Rule {
-	rules := make([]*gpr.Rule, len(genes))
-	for i, gene := range genes {
-		rules[i] = &gpr.Rule{Op: gpr.Gene, Name: gene}
-	}
-	switch len(rules) {
-	case 0:
-		return nil
-	case 1:
-		return rules[0]
-	}
-	return &gpr.Rule{Op: gpr.And, Operands: rules}
 }

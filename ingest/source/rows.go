@@ -49,35 +49,20 @@ func (t TextSpec) open(files *inputfile.Files) (*table.Reader, error) {
 	return openTable(files, t.File, options)
 }
 
-func (t TextSpec) options() (table.TextOptions, error) {
-	delimiter, err := ParseDelimiter(t.Delimiter)
-	if t.SkipLines < 0 {
-		err = badSetting("", "skip_lines: found %d, expected 0 or more", t.SkipLines)
+func (t TextSpec) options() (options table.TextOptions, err error) {
+	delimiter, named := map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' '}[t.Delimiter]
+	switch {
+	case !named && len(t.Delimiter) != 1:
+		return options, fault.New(fault.Usage, "write a semicolon in quotes: 'delimiter=;'",
+			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space", t.Delimiter)
+	case t.SkipLines < 0:
+		return options, badSetting("", "skip_lines: found %d, expected 0 or more", t.SkipLines)
+	case !named:
+		delimiter = t.Delimiter[0]
 	}
 	return table.TextOptions{
 		Delimiter: delimiter, DelimiterSetting: `delimiter: ";" to its entry in the settings`, Columns: t.Columns, Member: t.Member, SkipLines: t.SkipLines, Comment: t.Comment,
-	}, err
-}
-
-// ParseDelimiter returns the delimiter that a setting names: a single
-// character, or tab, comma, or space, which means runs of spaces. ""
-// gives 0: by the file's extension. Errors are of kind fault.Usage.
-func ParseDelimiter(name string) (byte, error) {
-	switch name {
-	case "":
-		return 0, nil
-	case "tab":
-		return '\t', nil
-	case "comma":
-		return ',', nil
-	case "space":
-		return ' ', nil
-	}
-	if len(name) != 1 {
-		return 0, fault.New(fault.Usage, "write a semicolon in quotes: 'delimiter=;'",
-			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space", name)
-	}
-	return name[0], nil
+	}, nil
 }
 
 // findColumn returns the number of the column that settings name.

@@ -27,7 +27,7 @@ type screen struct {
 	filter         *where.Filter                 // nil: all samples are kept
 	reader         func(*screenReader) rowReader // makes the rowReader of one Scan
 	report         SourceReport
-	listed         map[string]int // how often rows list each unknown name
+	dropped        map[string]int // how often rows list each unknown name, of the latest Scan
 }
 
 // rowReader turns row i of a batch into samples, or counts why it does not.
@@ -37,7 +37,7 @@ func (s *screen) Columns() ingest.Columns { return s.columns }
 
 func (s *screen) Report() SourceReport { return s.report }
 
-func (s *screen) WriteDroppedNames(path string) error { return s.names.writeDropped(path, s.listed) }
+func (s *screen) WriteDroppedNames(path string) error { return s.names.writeDropped(path, s.dropped) }
 
 // Scan reads the samples. The receiver owns each batch. A table without any
 // sample is an error.
@@ -47,7 +47,6 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 		return ingest.Counts{}, err
 	}
 	defer in.Close()
-	s.listed = make(map[string]int)
 	r := &screenReader{screen: s, kinds: make(map[int]int)}
 	r.Batcher = ingest.NewBatcher(s.columns, func(samples *ingest.Samples) error {
 		r.failed = yield(samples)
@@ -64,7 +63,7 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 	if err != nil {
 		return r.Counts, err
 	}
-	s.report = r.account()
+	s.report, s.dropped = r.account(), r.missing.names
 	if err := s.report.check(r.emptyHint(), s.names, *s.spec.MaxDropped); err != nil {
 		return r.Counts, err
 	}
@@ -108,7 +107,7 @@ type screenReader struct {
 	severalRows int     // rows with a name of several genes
 	unmeasured  int     // rows without phenotypes
 	leftOut     int     // samples for which Where is not true
-	dropped     []Count // other reasons, specific to the kind of table
+	reasons     []Count // other reasons to drop a row, specific to the kind of table
 	marked      int     // samples with a marker
 	noted       []Count // other notes, specific to the kind of table
 
@@ -137,7 +136,6 @@ func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err err
 				return false, err
 			}
 			r.missing.add(l.name)
-			r.listed[l.name]++
 			r.row.unknown++
 		default:
 			*genes = append(*genes, l.gene)
@@ -188,7 +186,6 @@ func (r *screenReader) dropSeveral(l locus) error {
 		}
 		if l.result != gene {
 			r.missing.add(l.name)
-			r.listed[l.name]++
 		}
 		r.severalRows++
 		return nil
@@ -210,7 +207,6 @@ func (r *screenReader) lost(name namedGene) error {
 		return fault.New(fault.Input, r.lostHint(name.name), "%s", r.names.describe(name.name, name.result))
 	}
 	r.missing.lose(name.name, name.result)
-	r.listed[name.name]++
 	return nil
 }
 
@@ -266,7 +262,7 @@ func (r *screenReader) account() SourceReport {
 	for k, kind := range alleleKinds {
 		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
 	}
-	report.drop(r.dropped...)
+	report.drop(r.reasons...)
 	report.drop(Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut})
 	report.note(
 		Count{"that delete no gene", r.Counts.Wildtypes},

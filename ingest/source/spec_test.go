@@ -133,14 +133,14 @@ func TestPublicSources(t *testing.T) {
 	}
 }
 
-func TestParseDelimiter(t *testing.T) {
+func TestDelimiter(t *testing.T) {
 	for name, want := range map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' ', ";": ';', "\t": '\t'} {
-		if got, err := ParseDelimiter(name); got != want || err != nil {
-			t.Errorf("ParseDelimiter(%q) = %q, %v; want %q", name, got, err, want)
+		if got, err := (TextSpec{Delimiter: name}).options(); got.Delimiter != want || err != nil {
+			t.Errorf("delimiter %q: got %q, %v; want %q", name, got.Delimiter, err, want)
 		}
 	}
 	for _, name := range []string{";;", "semicolon", "→"} {
-		_, err := ParseDelimiter(name)
+		_, err := (TextSpec{Delimiter: name}).options()
 		checkFault(t, err, fault.Usage, name)
 	}
 }
