@@ -49,8 +49,7 @@ type edgeFile struct {
 // edgeEnd is one of the two ends of a file's edges.
 type edgeEnd struct {
 	names   *Names
-	columns []int // the first that has a name counts
-	recent  recentName
+	columns []int     // the first that has a name counts
 	nodes   []meaning // of the row at hand
 }
 
@@ -236,7 +235,7 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 				return f.in(column, err)
 			}
 		}
-		m := end.recent.find(end.names, name)
+		m := end.names.find(name)
 		if m.kind >= 0 && m.result == gene {
 			g.byKind[m.kind]++
 		}

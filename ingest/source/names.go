@@ -207,21 +207,6 @@ func (n *Names) find(name []byte) meaning {
 	return meaning{0, unknown, -1}
 }
 
-// recentName remembers one look-up: most files are sorted by one of their genes.
-type recentName struct {
-	name    []byte
-	meaning meaning
-	known   bool
-}
-
-// find is Names.find.
-func (r *recentName) find(names *Names, name []byte) meaning {
-	if !r.known || !bytes.Equal(name, r.name) {
-		r.name, r.known, r.meaning = append(r.name[:0], name...), true, names.find(name)
-	}
-	return r.meaning
-}
-
 // namedGene is a name and the result of its look-up.
 type namedGene struct {
 	name string

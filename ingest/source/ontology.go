@@ -215,7 +215,6 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 	if err != nil {
 		return report, err
 	}
-	var recent recentName
 	var missing missingNames
 	var resolved [isUnknown + 1]int
 	elsewhere, again := 0, 0 // terms of other namespaces, and repeated rows
@@ -228,7 +227,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 		if spec.Split != "" {
 			name, _, _ = bytes.Cut(name, []byte(spec.Split))
 		}
-		m := recent.find(a.names, name)
+		m := a.names.find(name)
 		if m.result != gene {
 			if err := ingest.CheckGeneName(name); err != nil {
 				return err
