@@ -243,8 +243,8 @@ func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
 
 // printPlan prints what a run would do, and why.
 func printPlan(e *env, chain *rebuild.Rebuild, plan *rebuild.Plan) error {
-	if plan.Ready() != "" {
-		sayReady(e, chain, plan.Ready())
+	if plan.Ready != "" {
+		sayReady(e, chain, plan.Ready)
 		return nil
 	}
 	rows := [][]string{{"stage", "action", "why"}}

@@ -79,7 +79,7 @@ func (o *rebuildOptions) show(ctx context.Context, e *env, chain *rebuild.Rebuil
 	if err != nil {
 		return err
 	}
-	if err := printPlan(e, chain, plan); err != nil || !o.slurm.submit || plan.Ready() != "" {
+	if err := printPlan(e, chain, plan); err != nil || !o.slurm.submit || plan.Ready != "" {
 		return err
 	}
 	order, err := o.order(ctx, chain, plan)
@@ -100,7 +100,7 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Rebu
 	switch {
 	case err != nil:
 		return nil, err
-	case plan.Ready() != "":
+	case plan.Ready != "":
 		return chain.Run(ctx)
 	}
 	if !o.slurm.again {

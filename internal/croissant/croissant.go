@@ -4,6 +4,7 @@
 package croissant
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -152,25 +153,15 @@ func distribution(files []store.File) []object {
 	for _, file := range files {
 		objects = append(objects, object{
 			"@type": "cr:FileObject", "@id": (&url.URL{Path: file.Name}).EscapedPath(), "name": file.Name, "contentUrl": file.Name,
-			"contentSize": fmt.Sprintf("%d B", file.Bytes), "encodingFormat": encodingFormat(file.Name), "sha256": file.SHA256,
+			"contentSize": fmt.Sprintf("%d B", file.Bytes), "encodingFormat": cmp.Or(encodingFormats[filepath.Ext(file.Name)], "application/octet-stream"), "sha256": file.SHA256,
 		})
 	}
 	return objects
 }
 
-func encodingFormat(name string) string {
-	switch filepath.Ext(name) {
-	case ".arrow":
-		return "application/vnd.apache.arrow.file"
-	case ".mdb":
-		return "application/x-lmdb"
-	case ".parquet":
-		return "application/x-parquet"
-	case ".json":
-		return "application/json"
-	}
-	return "application/octet-stream"
-}
+// encodingFormats are the media types of data files, by ending.
+var encodingFormats = map[string]string{".arrow": "application/vnd.apache.arrow.file", ".mdb": "application/x-lmdb",
+	".parquet": "application/x-parquet", ".json": "application/json"}
 
 // recordSets are the masks, with their values in the description itself, as a tool that knows only
 // Croissant cannot read them from LMDB, and the samples.

@@ -83,7 +83,7 @@ func (c *Chain) run(ctx context.Context, all bool) (*Result, error) {
 	if err := c.sweep(plan); err != nil {
 		return nil, err
 	}
-	if plan.ready != nil {
+	if plan.Ready != "" {
 		return c.keep(plan)
 	}
 	if err := c.begin(plan); err != nil {
@@ -104,10 +104,10 @@ func (c *Chain) run(ctx context.Context, all bool) (*Result, error) {
 
 // keep makes the ready version current.
 func (c *Chain) keep(plan *Plan) (*Result, error) {
-	result := &Result{Version: plan.ready.path, Unchanged: true}
-	if plan.current == nil || plan.current.name != plan.ready.name {
+	result := &Result{Version: plan.Ready, Unchanged: true}
+	if plan.current == nil || plan.current.path != plan.Ready {
 		result.Unchanged = false
-		if err := c.makeCurrent(plan.ready.name); err != nil {
+		if err := c.makeCurrent(filepath.Base(plan.Ready)); err != nil {
 			return nil, err
 		}
 	}
@@ -166,8 +166,9 @@ func (c *Chain) link(plan *Plan, stage Stage) error {
 	}
 	defer os.RemoveAll(temporary)
 	whole := filepath.Join(temporary, "output")
-	if err := linkTree(filepath.Join(plan.current.path, stage.Output), whole); err != nil {
-		return fmt.Errorf("reuse %s of version %s: %w", stage.Output, plan.current.name, err)
+	output := filepath.Join(plan.current.path, stage.Output)
+	if err := linkTree(output, whole); err != nil {
+		return fmt.Errorf("reuse %s: %w", output, err)
 	}
 	return os.Rename(whole, filepath.Join(plan.building, stage.Output))
 }

@@ -32,9 +32,9 @@ const forced = "--force"
 type Plan struct {
 	Steps       []Step
 	Fingerprint string // of the whole chain: 64 hexadecimal digits
+	Ready       string // folder of a version that equals what the chain would make; "": none
 
 	current  *version // nil when there is none
-	ready    *version // a version that equals what the chain would make; nil if there is none
 	building string   // folder of the unfinished version
 	resumed  bool
 }
@@ -101,7 +101,7 @@ func (c *Chain) Plan() (*Plan, error) {
 	if plan.resumed || c.Force {
 		return plan, nil
 	}
-	plan.ready, err = c.find(plan)
+	plan.Ready, err = c.find(plan)
 	return plan, err
 }
 
@@ -143,10 +143,10 @@ func (c *Chain) building(fingerprint string) string {
 // find returns an existing version with the wanted content: the current one; one whose run was
 // killed just before making it current; or the newest of older ones, if the inputs are again as
 // they were. An older one may be damaged, which --force has repaired in a newer one.
-func (c *Chain) find(plan *Plan) (*version, error) {
+func (c *Chain) find(plan *Plan) (string, error) {
 	_, names, err := Folders(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return "", err
 	}
 	versions := []*version{plan.current}
 	for _, name := range slices.Backward(names) {
@@ -155,10 +155,10 @@ func (c *Chain) find(plan *Plan) (*version, error) {
 	for _, v := range versions {
 		other := func(step Step) bool { return !v.has(step) }
 		if v != nil && len(v.Stages) == len(plan.Steps) && !slices.ContainsFunc(plan.Steps, other) {
-			return v, nil
+			return v.path, nil
 		}
 	}
-	return nil, nil
+	return "", nil
 }
 
 // reruns reports whether one of the stages, which are decided, runs.
@@ -213,14 +213,6 @@ func difference(was, now Record) string {
 		}
 	}
 	return inputfile.Difference(was.Inputs, now.Inputs)
-}
-
-// Ready is the folder of an existing version with the wanted content, or "".
-func (p *Plan) Ready() string {
-	if p.ready == nil {
-		return ""
-	}
-	return p.ready.path
 }
 
 // records describe the stages as they were planned.

@@ -35,13 +35,12 @@ const (
 type version struct {
 	Stages []Record `json:"stages"`
 
-	name string
 	path string
 }
 
 // readVersion reads the record of a folder; nil if it has no readable one.
 func readVersion(path string) *version {
-	v := &version{name: filepath.Base(path), path: path}
+	v := &version{path: path}
 	if disk.ReadJSON(filepath.Join(path, RecordName), v) != nil {
 		return nil
 	}
@@ -218,7 +217,7 @@ func (c *Chain) sweep(plan *Plan) error {
 		switch {
 		case strings.HasPrefix(entry.Name(), temporaryPrefix):
 			c.leave(path, os.RemoveAll(path))
-		case strings.HasPrefix(entry.Name(), buildingPrefix) && c.Submitted == nil && (path != plan.building || plan.ready != nil):
+		case strings.HasPrefix(entry.Name(), buildingPrefix) && c.Submitted == nil && (path != plan.building || plan.Ready != ""):
 			c.leave(path, c.discard(path))
 		}
 	}

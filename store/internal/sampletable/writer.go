@@ -52,23 +52,19 @@ type writtenPart struct {
 // waitingBytes is about how much memory the samples of all files take that are written at a time.
 const waitingBytes = 256 << 20
 
-// Create makes the folder of a table, whose parent must exist.
+// Create makes the folder of a table, whose parent must exist. A Writer without a folder, "", makes
+// only the digests of the samples.
 func Create(dir string, columns ingest.Columns) (*Writer, error) {
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		return nil, err
+	if dir != "" {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			return nil, err
+		}
 	}
-	w := Digester(columns)
-	w.dir = dir
-	return w, nil
-}
-
-// Digester makes a Writer that writes nothing and makes only the digests of the samples.
-func Digester(columns ingest.Columns) *Writer {
-	w := &Writer{schema: schema(columns), columns: columns, layout: LayoutOf(columns)}
+	w := &Writer{dir: dir, schema: schema(columns), columns: columns, layout: LayoutOf(columns)}
 	bytes := 8 * w.layout.PartSamples * (8 + len(columns.Phenotypes) + 3*len(columns.Attributes))
 	w.group, w.failed = errgroup.WithContext(context.Background())
 	w.group.SetLimit(max(min(runtime.GOMAXPROCS(0), waitingBytes/bytes), 1))
-	return w
+	return w, nil
 }
 
 // Add appends samples, which must not change afterwards. It fails if earlier ones cannot be written.
