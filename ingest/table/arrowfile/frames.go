@@ -27,12 +27,7 @@ const (
 	largestFrame = 128 << 20 // window of a zstd frame
 )
 
-// frameCheck checks the compressed buffers of a batch. body is where they begin.
-type frameCheck func(file *io.SectionReader, message flatbuffers.Table, body int64) error
-
-func ignoreFrames(*io.SectionReader, flatbuffers.Table, int64) error { return nil }
-
-// verifyFrames compares the checksums of a batch's compressed buffers.
+// verifyFrames compares the checksums of a batch's compressed buffers. body is where they begin.
 func verifyFrames(file *io.SectionReader, message flatbuffers.Table, body int64) error {
 	batch, _ := child(message, messageHeader)
 	if message.GetByteSlot(messageKind, 0) == dictionaryBatch {

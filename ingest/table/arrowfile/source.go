@@ -29,7 +29,7 @@ type Source struct {
 func Open(path string, in *io.SectionReader) (*Source, error) {
 	s := &Source{Binary: rows.Binary{Path: path}}
 	err := rows.Guard(func() (err error) {
-		if s.reader, err = open(in, verifyFrames); err != nil {
+		if s.reader, err = open(in, true); err != nil {
 			return err
 		}
 		for _, field := range s.reader.Schema().Fields() {
@@ -123,11 +123,12 @@ func (s *Source) checkRows(record arrow.Record) error {
 // file cannot exhaust the memory. Such a file may still make the reader panic, here or later. The
 // caller keeps ownership of the file.
 func NewReader(file io.ReaderAt, size int64) (*ipc.FileReader, error) {
-	return open(io.NewSectionReader(file, 0, size), ignoreFrames)
+	return open(io.NewSectionReader(file, 0, size), false)
 }
 
-// open checks the lengths in a file's metadata, and its compressed buffers, and opens a reader.
-func open(in *io.SectionReader, frames frameCheck) (*ipc.FileReader, error) {
+// open checks the lengths in a file's metadata and, if asked, its compressed buffers, and opens a
+// reader.
+func open(in *io.SectionReader, frames bool) (*ipc.FileReader, error) {
 	if err := verify(in, frames); err != nil {
 		return nil, err
 	}

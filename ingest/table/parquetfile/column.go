@@ -40,9 +40,6 @@ func (c *column) next(n int) (arrow.Array, error) {
 	if err = errors.Join(err, c.pages.Err()); err == nil && found < int64(n) {
 		err = errShortChunk
 	}
-	if err == nil {
-		err = c.checkLevels()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -56,26 +53,6 @@ func (c *column) next(n int) (arrow.Array, error) {
 		}
 	}
 	return values, err
-}
-
-// checkLevels returns an error for levels that the schema does not allow. The library returns them,
-// and a value would become a missing one.
-func (c *column) checkLevels() error {
-	if present := c.leaf.levels.DefLevel; present > 0 {
-		for _, level := range c.reader.DefLevels()[:c.reader.LevelsPos()] {
-			if uint16(level) > uint16(present) {
-				return fmt.Errorf("found definition level %d, expected at most %d", level, present)
-			}
-		}
-	}
-	if c.leaf.isList() {
-		for _, level := range c.reader.RepLevels()[:c.reader.LevelsPos()] {
-			if uint16(level) > 1 {
-				return fmt.Errorf("found repetition level %d, expected 0 or 1", level)
-			}
-		}
-	}
-	return nil
 }
 
 // lists makes n lists of elements.

@@ -98,11 +98,12 @@ func checkEncoding(page file.Page) error {
 }
 
 var (
-	errShortLevels = errors.New("found a page with fewer levels than values")
-	errLength      = errors.New("found a page that is longer or shorter than its values")
+	errLevels = errors.New("found a page with fewer levels than values, or with a level that its schema does not have")
+	errLength = errors.New("found a page that is longer or shorter than its values")
 )
 
-// checkContent checks that a data page has a level per value, and as many values as its levels say.
+// checkContent checks that a data page has a level per value, none above the highest, and as many
+// values as its levels say.
 // A page has repetition levels, then definition levels, then the values. Only run-length levels can
 // be too short unnoticed; the older bit-packed form has a fixed length, which the Parquet reader
 // checks.
@@ -134,7 +135,7 @@ func checkContent(page file.Page, column *schema.Column) error {
 		}
 		rest, found, ok := takeRuns(stored, bits.Len16(uint16(highest)), int(page.NumValues()), &highest)
 		if !ok {
-			return errShortLevels
+			return errLevels
 		}
 		if _, v2 := page.(*file.DataPageV2); v2 && len(rest) > 0 { // the values would start at another byte
 			return fmt.Errorf("found levels of a page %d bytes shorter than its header says", len(rest))
@@ -184,7 +185,7 @@ func takeValues(data []byte, count int, page file.Page, column *schema.Column) (
 
 // takeRuns returns what follows count numbers of width bits in data, in Parquet's hybrid of
 // repeated and bit-packed runs, and how many of them are equal to one, unless that is nil. It
-// returns false if there are fewer. Each run starts with a varint: an even one is twice the length
+// returns false if there are fewer, or if one is larger than one. Each run starts with a varint: an even one is twice the length
 // of a repeated run; an odd one is twice the number of groups of eight in a packed run, plus one.
 func takeRuns(data []byte, width, count int, one *int16) (rest []byte, equal int, ok bool) {
 	for count > 0 {
@@ -209,9 +210,17 @@ func takeRuns(data []byte, width, count int, one *int16) (rest []byte, equal int
 			size = len(data)
 		}
 		run = min(run, count)
-		if one != nil && packed {
-			equal += countEqual(data[:size], width, run, byte(*one))
-		} else if one != nil && data[0] == byte(*one) {
+		switch {
+		case one == nil:
+		case packed:
+			found, ok := countEqual(data[:size], width, run, byte(*one))
+			if !ok {
+				return nil, 0, false
+			}
+			equal += found
+		case data[0] > byte(*one):
+			return nil, 0, false
+		case data[0] == byte(*one):
 			equal += run
 		}
 		data = data[size:]
@@ -220,22 +229,25 @@ func takeRuns(data []byte, width, count int, one *int16) (rest []byte, equal int
 	return data, equal, true
 }
 
-// countEqual counts which of the first count numbers of width bits are equal to one. Levels of
-// columns that are read have one or two bits.
-func countEqual(packed []byte, width, count int, one byte) (equal int) {
+// countEqual counts which of the first count numbers of width bits are equal to one; ok is false if
+// one is larger. Levels of columns that are read have one or two bits.
+func countEqual(packed []byte, width, count int, one byte) (equal int, ok bool) {
 	var buffer uint64
 	for have := 0; count > 0; count-- {
 		for ; have < width; have += 8 {
 			buffer |= uint64(packed[0]) << have
 			packed = packed[1:]
 		}
-		if byte(buffer)&(1<<width-1) == one {
+		switch level := byte(buffer) & (1<<width - 1); {
+		case level > one:
+			return 0, false
+		case level == one:
 			equal++
 		}
 		buffer >>= width
 		have -= width
 	}
-	return equal
+	return equal, true
 }
 
 // pageStream is the stream that the Parquet reader reads pages from. For each page the reader
