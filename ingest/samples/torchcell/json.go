@@ -152,12 +152,14 @@ func (s *scanner) quoted() (quoted []byte, escaped bool, err error) {
 			return nil, false, s.wrong("the end of a text")
 		case s.text[s.at] == '"':
 			s.at++
-			return s.text[start:s.at], escaped, nil
+			if quoted = s.text[start:s.at]; escaped && !json.Valid(quoted) {
+				return nil, false, fmt.Errorf("byte %d: found a text with a wrong escape", start)
+			}
+			return quoted, escaped, nil
 		case s.text[s.at] != '\\':
 			return nil, false, s.wrong("a text without control characters")
-		case !s.escape():
-			return nil, false, s.wrong("a JSON escape")
 		}
+		s.at = min(s.at+2, len(s.text))
 	}
 }
 
@@ -168,29 +170,6 @@ func plain(text []byte) int {
 		n++
 	}
 	return n
-}
-
-// escape skips an escape in a text.
-func (s *scanner) escape() bool {
-	rest := s.text[s.at+1:]
-	if len(rest) == 0 {
-		return false
-	}
-	switch rest[0] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		s.at += 2
-		return true
-	case 'u':
-		if len(rest) < 5 {
-			return false
-		}
-		if _, err := strconv.ParseUint(string(rest[1:5]), 16, 16); err != nil {
-			return false
-		}
-		s.at += 6
-		return true
-	}
-	return false
 }
 
 // number reads a number. One beyond the range of float64 is infinite, as in Python. An integer that

@@ -157,7 +157,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"bad number", pair("1.", "1", "A"), "expected a digit"},
 		{"bad token", pair("nan", "1", "A"), "expected a value"},
 		{"comma at the end", "[" + pair("1", "1", "A") + ",]", "expected an object"},
-		{"bad escape", pair("1", "1", "A")[:30] + `\x`, "expected a JSON escape"},
+		{"bad escape", pair("1", "1", "A")[:30] + `\x"`, "found a text with a wrong escape"},
 		{"control character", "{\"experi\nment\": 1}", "expected a text without control characters"},
 		{"deep", strings.Repeat("[", 2000), "expected an object"},
 		{"deep inside", `{"x": ` + strings.Repeat("[", 2000), "expected at most 1000 levels"},
