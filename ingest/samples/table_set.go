@@ -79,11 +79,10 @@ type Perturbations interface {
 	readDeletions()
 }
 
-// PerturbedGenes returns the names of the genes that the set deletes, ascending, whether or not
-// they are in a graph. It reads the whole set.
-func PerturbedGenes(ctx context.Context, set Perturbations) ([]string, error) {
-	none, _ := ingest.NewNodes(ingest.Gene, nil, nil)
-	set = set.Of(none)
+// UnknownGenes returns the names that the set gives to deleted genes and that are not among genes,
+// ascending. It reads the whole set.
+func UnknownGenes(ctx context.Context, set Perturbations, genes *ingest.Nodes) ([]string, error) {
+	set = set.Of(genes)
 	set.readDeletions()
 	if _, err := set.Scan(func(*ingest.Samples) error { return context.Cause(ctx) }); err != nil {
 		return nil, err

@@ -224,21 +224,18 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 		return nil, err
 	}
 	defer set.Close()
-	names, err := samples.PerturbedGenes(ctx, set)
+	graph := cmp.Or(genes, new(ingest.Nodes))
+	unknown, err := samples.UnknownGenes(ctx, set, graph)
 	if err != nil {
 		return nil, err
 	}
-	known := len(names)
-	if genes != nil {
-		unknown := slices.DeleteFunc(names, func(name string) bool {
-			_, known := genes.Index(name)
-			return known
-		})
-		names, known = slices.Concat(genes.IDs, unknown), genes.Len()
-	}
-	all, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
+	all, _ := ingest.NewNodes(ingest.Gene, slices.Concat(graph.IDs, unknown), nil) // distinct
 	set = set.Of(all)
 	c := newSampleCounter(all, set.Columns())
+	known := all.Len()
+	if genes != nil {
+		known = genes.Len()
+	}
 	c.known = known
 	kinds := ingest.NewKindCounter(set.Columns())
 	var ids, genotypes []uint64 // hashes
