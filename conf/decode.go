@@ -47,6 +47,16 @@ func Keys(value any) []string {
 	return keys
 }
 
+// CopyKey copies the field of a key, if there is one, between two structs of a type. The arguments
+// point to them.
+func CopyKey(to, from any, key string) {
+	fields, _ := structFields(reflect.ValueOf(to).Elem())
+	values, _ := structFields(reflect.ValueOf(from).Elem())
+	if field, known := fields[key]; known {
+		field.Set(values[key])
+	}
+}
+
 // decode stores node, found at path, into v.
 func decode(node *yaml.Node, v reflect.Value, path string) error {
 	if node.ShortTag() == "!!null" {

@@ -37,21 +37,15 @@ func Presets() []string {
 	return names
 }
 
-// Preset returns the text of a preset. Another name is a fault.Usage.
-func Preset(name string) ([]byte, error) {
+// Preset returns the text of a preset, and its first sentence, which follows the line for editors.
+func Preset(name string) (text []byte, about string) {
 	text, err := presets.ReadFile(name + ".yaml")
 	if err != nil {
-		return nil, fault.New(fault.Usage, fault.DidYouMean(name, Presets(), "'tcbuild presets' lists them"), "found no preset %q", name)
+		panic(err) // only for other names than Presets has
 	}
-	return text, nil
-}
-
-// AboutPreset returns the first sentence of a preset, which follows the line for editors.
-func AboutPreset(name string) string {
-	text, _ := Preset(name)
 	lines := strings.SplitN(string(text), "\n", 3)
-	about, _, _ := strings.Cut(strings.TrimPrefix(lines[1], "# "), ".")
-	return about
+	about, _, _ = strings.Cut(strings.TrimPrefix(lines[1], "# "), ".")
+	return text, about
 }
 
 // largestFile is the size of a settings file in bytes. Files that people write are far smaller.

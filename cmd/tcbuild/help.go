@@ -10,19 +10,29 @@ import (
 	"tcbuild/fault"
 )
 
-// carried makes a command that lists texts built into the program, or prints one. rows has the
-// titles, then a row for each text.
-func carried(e *env, cmd *cobra.Command, rows func() [][]string, text func(name string) ([]byte, error)) *cobra.Command {
+// carriedText is a text built into the program. row describes it and begins with its name.
+type carriedText struct {
+	row  []string
+	text []byte
+}
+
+// carried makes a command that lists texts built into the program, or prints one. titles are those
+// of the list's columns, of which the first says what the texts are.
+func carried(e *env, cmd *cobra.Command, titles []string, texts func() []carriedText) *cobra.Command {
 	return configured(e, cmd, func(_ context.Context, args []string) error {
+		rows, names := [][]string{titles}, []string{}
+		for _, text := range texts() {
+			if len(args) > 0 && text.row[0] == args[0] {
+				_, err := e.stdout.Write(text.text)
+				return err
+			}
+			rows, names = append(rows, text.row), append(names, text.row[0])
+		}
 		if len(args) == 0 {
-			return e.table(rows()...)
+			return e.table(rows...)
 		}
-		found, err := text(args[0])
-		if err != nil {
-			return err
-		}
-		_, err = e.stdout.Write(found)
-		return err
+		return fault.New(fault.Usage, fault.DidYouMean(args[0], names, "'"+cmd.CommandPath()+"' lists them"),
+			"%sfound no %s %q", prefix(cmd), titles[0], args[0])
 	})
 }
 
@@ -34,21 +44,11 @@ func newDocs(e *env) *cobra.Command {
 the program and describe this version.`,
 		Example: `  tcbuild docs
   tcbuild docs settings | less`,
-	}, func() [][]string {
-		rows := [][]string{{"page", "about"}}
+	}, []string{"page", "about"}, func() (texts []carriedText) {
 		for _, page := range docs.Pages() {
-			rows = append(rows, []string{page.Name, page.Title})
+			texts = append(texts, carriedText{[]string{page.Name, page.Title}, []byte(page.Text)})
 		}
-		return rows
-	}, func(name string) ([]byte, error) {
-		var names []string
-		for _, page := range docs.Pages() {
-			if page.Name == name {
-				return []byte(page.Text), nil
-			}
-			names = append(names, page.Name)
-		}
-		return nil, fault.New(fault.Usage, fault.DidYouMean(name, names, "'tcbuild docs' lists them"), "docs: found no page %q", name)
+		return texts
 	})
 }
 
@@ -60,11 +60,11 @@ func newPresets(e *env) *cobra.Command {
 your own. --config accepts their names.`,
 		Example: `  tcbuild presets
   tcbuild presets yeast > my.yaml`,
-	}, func() [][]string {
-		rows := [][]string{{"preset", "about"}}
+	}, []string{"preset", "about"}, func() (texts []carriedText) {
 		for _, name := range conf.Presets() {
-			rows = append(rows, []string{name, conf.AboutPreset(name)})
+			text, about := conf.Preset(name)
+			texts = append(texts, carriedText{[]string{name, about}, text})
 		}
-		return rows
-	}, conf.Preset)
+		return texts
+	})
 }

@@ -41,15 +41,12 @@ the sections that can name each, what it is, and its download address. With NAME
 source's columns, filters and licence, to copy into settings of your own.`,
 		Example: `  tcbuild ingest sources
   tcbuild ingest sources string`,
-	}, func() [][]string {
-		rows := [][]string{{"source", "in", "about", "address"}}
+	}, []string{"source", "in", "about", "address"}, func() (texts []carriedText) {
 		for _, source := range conf.Sources() {
-			rows = append(rows, []string{source.Name, strings.Join(source.Sections, ","), source.About, source.Address})
+			row := []string{source.Name, strings.Join(source.Sections, ","), source.About, source.Address}
+			texts = append(texts, carriedText{row, source.Text})
 		}
-		return rows
-	}, func(name string) ([]byte, error) {
-		source, err := conf.SourceOf(name)
-		return source.Text, err
+		return texts
 	})
 }
 

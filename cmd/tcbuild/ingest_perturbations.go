@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
@@ -72,22 +73,12 @@ lists every key.`,
 		if err := e.settings.Decode(&o.table.LayoutSpec); err != nil {
 			return err
 		}
-		for flag, set := range map[string]func(){
-			"genes-columns":  func() { o.table.GenesColumns = given.GenesColumns },
-			"phenotypes":     func() { o.table.Phenotypes = given.Phenotypes },
-			"not-phenotypes": func() { o.table.NotPhenotypes = given.NotPhenotypes },
-			"attributes":     func() { o.table.Attributes = given.Attributes },
-			"controls":       func() { o.table.Controls = given.Controls },
-			"aliases":        func() { o.table.SGDFeatures = given.SGDFeatures },
-			"unknown-genes":  func() { o.table.UnknownGenes = given.UnknownGenes },
-			"max-dropped":    func() { o.table.MaxDropped = given.MaxDropped },
-			"where":          func() { o.table.Where = given.Where },
-			"duplicates":     func() { o.table.BothHalves = true },
-		} {
-			if flags.Changed(flag) {
-				set()
+		flags.VisitAll(func(flag *pflag.Flag) {
+			if flag.Changed { // also by a setting
+				conf.CopyKey(&o.table, &given, settingOf(flag))
 			}
-		}
+		})
+		o.table.BothHalves = o.table.BothHalves || flags.Changed("duplicates")
 		o.table.File = args[0]
 		return runIngestPerturbations(ctx, e, o)
 	}, keys...)
