@@ -95,11 +95,10 @@ func newVector(kind Kind, a arrow.Array) vector {
 		entries := newVector(kind, a.Dictionary())
 		v.null = func(i int) bool { return a.IsNull(i) || entries.missing(a.GetValueIndex(i)) }
 		v.integer, v.float, v.text = through(a, entries.integer), through(a, entries.float), through(a, entries.text)
-	case interface{ Value(int) string }: // String, LargeString, StringView
-		v.text = func(i int) []byte {
-			text := a.Value(i)
-			return unsafe.Slice(unsafe.StringData(text), len(text))
-		}
+	case *array.String: // the usual one, without a call through an interface for each value
+		v.text = func(i int) []byte { return bytesOf(a.Value(i)) }
+	case interface{ Value(int) string }: // LargeString, StringView
+		v.text = func(i int) []byte { return bytesOf(a.Value(i)) }
 	case interface{ Value(int) []byte }: // Binary, LargeBinary, BinaryView
 		v.text = a.Value
 	case array.ListLike:
@@ -114,6 +113,8 @@ func newVector(kind Kind, a arrow.Array) vector {
 func (v *vector) missing(i int) bool {
 	return v.null != nil && v.null(i) || v.float != nil && math.IsNaN(v.float(i))
 }
+
+func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
 func integers[T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(i int) T) func(i int) int64 {
 	return func(i int) int64 { return int64(value(i)) }
