@@ -141,7 +141,7 @@ func Copy(from, to string) error {
 
 // ErrNotRegular is wrapped by the errors for folders, pipes and devices, which could block a reader
 // or never end.
-var ErrNotRegular = fault.New(fault.Failed, "put a regular file in its place", "expected a file")
+var ErrNotRegular = fault.New(fault.Failed, "give the path of a file", "expected a file")
 
 // Exists reports whether something is at a path, even a dangling link or what may not be examined.
 func Exists(path string) bool {
