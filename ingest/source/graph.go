@@ -154,11 +154,11 @@ func (t *nodeTypes) of(nodeType string) *Names {
 
 // grow makes a node of an id, unless it is one.
 func (n *Names) grow(id string) meaning {
-	m, known := n.meanings[id]
+	m, known := n.get([]byte(id))
 	if !known {
 		m = meaning{uint32(len(n.features)), gene, -1}
 		n.features = append(n.features, id)
-		n.meanings[id] = m
+		n.set(id, m)
 	}
 	return m
 }

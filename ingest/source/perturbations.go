@@ -302,10 +302,16 @@ func (n *Names) Aliases() map[string]string {
 		return nil
 	}
 	aliases := make(map[string]string)
-	for name, m := range n.meanings {
+	add := func(name string, m meaning) {
 		if m.kind >= 0 && m.result == gene {
 			aliases[name] = n.features[m.gene]
 		}
+	}
+	for name, m := range n.short {
+		add(string(name[:name[7]]), m)
+	}
+	for name, m := range n.long {
+		add(name, m)
 	}
 	return aliases
 }
