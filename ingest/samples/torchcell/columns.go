@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"tcbuild/fault"
 )
@@ -167,6 +168,12 @@ func (c *columns) column(record, nth int, e *Experiment, v *Value, attribute boo
 			label: string(e.Label), base: v.column()}
 		if nth > 1 {
 			column.base += fmt.Sprintf("#%d", nth)
+		}
+		for _, name := range []string{column.label, column.base} {
+			if !utf8.ValidString(name) {
+				return 0, fault.New(fault.Input, "copy or build the store again",
+					"read torchcell store %s: record %d: found text %s, expected UTF-8", c.dir, record, fault.Quote(name))
+			}
 		}
 		if !attribute && string(v.Name) != string(e.Label) {
 			column.labeled = string(c.identify(nth, e.Label, e.Label, v.Part, false))
