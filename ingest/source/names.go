@@ -272,9 +272,14 @@ func (n *Names) otherNames() string {
 	return n.aliasesKey + " in the settings file"
 }
 
-// featuresOf are the systematic names of the features with an ambiguous name.
+// featuresOf are the systematic names of the features with an ambiguous name, which yeast's alleles
+// have in lower case.
 func (n *Names) featuresOf(name string) (features []string) {
-	for _, number := range n.several[name] {
+	numbers, ok := n.several[name]
+	if !ok {
+		numbers = n.several[strings.ToUpper(name)]
+	}
+	for _, number := range numbers {
 		features = append(features, n.features[number])
 	}
 	return features

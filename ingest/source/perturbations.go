@@ -201,17 +201,17 @@ func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error
 }
 
 func (p *plainSet) WriteDroppedNames(path string) error {
-	return p.names.writeDropped(path, p.set.DroppedNames())
+	return (&alleleReader{names: p.names}).writeDropped(path, p.set.DroppedNames())
 }
 
 // writeDropped writes names with their numbers, the most frequent ones first.
-func (n *Names) writeDropped(path string, dropped map[string]int) error {
+func (r *alleleReader) writeDropped(path string, dropped map[string]int) error {
 	names := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int { return cmp.Or(dropped[b]-dropped[a], strings.Compare(a, b)) })
 	text := "name\twhy\tcount\n"
 	for _, name := range names {
 		why := "unknown"
-		if n.find([]byte(name)).result == ambiguous {
-			why = "ambiguous: " + strings.Join(n.featuresOf(name), ", ")
+		if r.find(name).result == ambiguous {
+			why = "ambiguous: " + strings.Join(r.names.featuresOf(name), ", ")
 		}
 		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
 	}

@@ -38,7 +38,10 @@ func (s *screen) Columns() ingest.Columns { return s.columns }
 
 func (s *screen) Report() SourceReport { return s.report }
 
-func (s *screen) WriteDroppedNames(path string) error { return s.names.writeDropped(path, s.dropped) }
+func (s *screen) WriteDroppedNames(path string) error {
+	reader := s.spec.alleleReader(s.names)
+	return reader.writeDropped(path, s.dropped)
+}
 
 // Scan reads the samples. The receiver owns each batch. A table without any
 // sample is an error.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,6 +112,29 @@ func TestSGA(t *testing.T) {
 	screen, err = spec.Open(genes)
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "s.tsv:8", `"SHARED" is ambiguous`, "YAL002W and YAL016C-B")
+}
+
+// An ambiguous name of yeast means the same features in lower case, as alleles are written.
+func TestAmbiguousAllele(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nshared_vps8Δ 1\ntfc3Δ 2\n", aliases)
+	screen, err := spec.Open(genes)
+	_, _, err = readScreen(t, screen, err, genes)
+	checkFault(t, err, fault.Input, "s.tsv:2", `"shared" is ambiguous: it is an alias of YAL002W and YAL016C-B`)
+
+	spec.UnknownGenes = ingest.DropSample
+	screen, err = spec.Open(genes)
+	if _, _, err = readScreen(t, screen, err, genes); err != nil {
+		t.Fatal(err)
+	}
+	dropped := filepath.Join(t.TempDir(), "dropped.tsv")
+	if err := screen.WriteDroppedNames(dropped); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(dropped)
+	if want := "name\twhy\tcount\nshared\tambiguous: YAL002W, YAL016C-B\t1\n"; err != nil || string(got) != want {
+		t.Errorf("dropped names %q, %v, want %q", got, err, want)
+	}
 }
 
 func TestSGAOfAlleleNames(t *testing.T) {
