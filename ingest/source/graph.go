@@ -27,7 +27,7 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	if err != nil {
 		return nil, nil, err
 	}
-	genes, report, err := readGenes(files, spec.Genes)
+	genes, model, report, err := readGenes(files, spec.Genes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +41,7 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	for _, add := range []func() ([]SourceReport, error){
 		func() ([]SourceReport, error) { return spec.addNodes(files, graph) },
 		func() ([]SourceReport, error) { return spec.addEdges(files, types, true) },
-		func() ([]SourceReport, error) { return spec.addMetabolism(files, graph, names) },
+		func() ([]SourceReport, error) { return spec.addMetabolism(files, graph, names, model) },
 		func() ([]SourceReport, error) { return spec.addOntology(files, graph, names) },
 		func() ([]SourceReport, error) { return spec.addEdges(files, types, false) }, // may name nodes of all sections
 	} {
@@ -194,12 +194,14 @@ func (n *Names) addTo(g *ingest.Graph) {
 	g.Others = append(g.Others, nodes)
 }
 
-// readGenes reads the gene list.
-func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
-	if spec.GEM != "" {
-		return genesOfModel(files, spec.GEM)
+// readGenes reads the gene list, or the model whose rules name the genes.
+func readGenes(files *inputfile.Files, spec GenesSpec) (genes *ingest.Nodes, model *gem, report SourceReport, err error) {
+	if spec.GEM == "" {
+		genes, report, err = readNodes(files, NodesSpec{Type: ingest.Gene, TextSpec: spec.TextSpec, RowsSpec: spec.RowsSpec, Column: spec.Column})
+	} else if model, err = readGEM(files, spec.GEM); err == nil {
+		genes, report, err = genesOfModel(model)
 	}
-	return readNodes(files, NodesSpec{Type: ingest.Gene, TextSpec: spec.TextSpec, RowsSpec: spec.RowsSpec, Column: spec.Column})
+	return genes, model, report, err
 }
 
 // nodeID is an id and where it was read.
@@ -283,23 +285,19 @@ func checkNodeID(nodeType string, id []byte) error {
 }
 
 // genesOfModel are the genes that the rules of a model name.
-func genesOfModel(files *inputfile.Files, path string) (*ingest.Nodes, SourceReport, error) {
-	report := SourceReport{Made: "genes", File: path}
-	model, err := readGEM(files, path)
-	if err != nil {
-		return nil, report, err
-	}
+func genesOfModel(model *gem) (*ingest.Nodes, SourceReport, error) {
+	report := SourceReport{Made: "genes", File: model.path}
 	named := make(map[string]bool)
 	for _, reaction := range model.reactions {
 		for _, gene := range reaction.rule.Genes() {
 			if err := ingest.CheckGeneName([]byte(gene)); err != nil {
-				return nil, report, fmt.Errorf("read genes %s: %w", path, err)
+				return nil, report, fmt.Errorf("read genes %s: %w", model.path, err)
 			}
 			named[gene] = true
 		}
 	}
 	if report.Rows = len(named); report.Rows == 0 {
-		return nil, report, fault.New(fault.Input, "name a gene list in place of gem", "read genes %s: found no rule with a gene, expected at least one", path)
+		return nil, report, fault.New(fault.Input, "name a gene list in place of gem", "read genes %s: found no rule with a gene, expected at least one", model.path)
 	}
 	report.Kept = report.Rows
 	nodes, _ := ingest.NewNodes(ingest.Gene, slices.Sorted(maps.Keys(named)), nil)

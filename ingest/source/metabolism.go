@@ -14,15 +14,16 @@ import (
 // rules it replaces other gene names by ids of the gene list, as masks need them. A reaction's
 // edges are the genes of its rule, each once, in the order of first mention. Unless unknown is an
 // error, a gene that is not in the list has no edges, but stays in rules: as nothing can delete it,
-// it counts as present.
-func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names) ([]SourceReport, error) {
+// it counts as present. model is the one whose genes are the graph's, if there is one.
+func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, model *gem) (_ []SourceReport, err error) {
 	spec := s.GEM
 	if spec.File == "" {
 		return nil, nil
 	}
-	model, err := readGEM(files, spec.File)
-	if err != nil {
-		return nil, err
+	if model == nil || model.path != spec.File {
+		if model, err = readGEM(files, spec.File); err != nil {
+			return nil, err
+		}
 	}
 	renamed, untouched, err := model.resolveGenes(names, s.UnknownGenes)
 	if err != nil {

@@ -123,7 +123,7 @@ unknown_genes: drop-gene
 
 func TestGeneList(t *testing.T) {
 	path := sgdFile(t, "ORF YB - -", "CDS - - -", "ORF YA-1 - -", "snoRNA_gene snR1 - -", "ORF YA - -")
-	genes, report, err := readGenes(opened(t), sgdGenes(t, path))
+	genes, _, report, err := readGenes(opened(t), sgdGenes(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestGeneListErrors(t *testing.T) {
 		{"columns missing", sgdGenes(t, writeFile(t, "f.tab", "S1\tORF\n")), []string{"f.tab:1", "2", "16"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := readGenes(opened(t), test.spec)
+			_, _, _, err := readGenes(opened(t), test.spec)
 			checkFault(t, err, fault.Input, test.wants...)
 		})
 	}
