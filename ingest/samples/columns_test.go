@@ -101,3 +101,16 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		})
 	}
 }
+
+// The hint for a bad phenotype names the flag that leaves its column out.
+func TestBadPhenotypeHint(t *testing.T) {
+	for hint, phenotypes := range map[string][]string{"exclude the column with --not-phenotypes y": nil, "leave the column out of --phenotypes": {"y"}} {
+		p, err := OpenFile(writeFile(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes, PerturbationOptions{Phenotypes: phenotypes})
+		if err == nil {
+			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+		}
+		if !strings.HasSuffix(fault.HintOf(err), "; or "+hint) {
+			t.Errorf("phenotypes %q: %v, hint %q, expected %q", phenotypes, err, fault.HintOf(err), hint)
+		}
+	}
+}

@@ -55,8 +55,7 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	case p.onlyControls() && !p.options.AllowWildtype:
 		return nil, false, nil
 	case len(p.genotype) == 0 && !p.options.AllowWildtype:
-		return nil, false, fault.New(fault.Input, WildtypeHint,
-			"the sample deletes no gene, expected at least one")
+		return nil, false, ErrNoGene
 	case len(p.genotype) == 0:
 		p.counts.Controls += p.controls
 		p.counts.Wildtypes++
@@ -84,8 +83,9 @@ func (p *genotypeParser) onlyControls() bool {
 	return p.controls > 0 && len(p.genotype) == 0 && p.dropped == 0
 }
 
-// WildtypeHint is the hint for a sample without genes.
-const WildtypeHint = "name its genes; if it is a wild type, set allow_wildtype=true to train on the unperturbed graph"
+// ErrNoGene is the error of a sample without genes.
+var ErrNoGene = fault.New(fault.Input, "name its genes; if it is a wild type, set allow_wildtype=true to train on the unperturbed graph",
+	"the sample deletes no gene, expected at least one")
 
 // find returns the index of the gene of this name.
 func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {

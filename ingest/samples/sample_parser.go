@@ -26,17 +26,11 @@ type sampleParser struct {
 	controls []int
 	err      error
 
-	// Of the current row:
-	id         []byte
-	phenotypes []float64
-	attributes []ingest.Value
+	sample ingest.Sample // of the current row, but for its genes
 }
 
 func newSampleParser(p *Table) *sampleParser {
-	s := &sampleParser{
-		Table: p, delimiter: []byte(p.options.GeneDelimiter),
-		phenotypes: make([]float64, len(p.layout.phenotypes)), attributes: make([]ingest.Value, len(p.layout.attributes)),
-	}
+	s := &sampleParser{Table: p, delimiter: []byte(p.options.GeneDelimiter), sample: p.NewSample()}
 	s.genotype = p.genotypeParser(&s.counts)
 	if p.layout.kinds >= 0 {
 		s.genotype.kinds = &kindParser{removing: p.options.RemovingKinds}
@@ -68,41 +62,48 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 	if err != nil {
 		return err
 	}
-	for k, column := range p.layout.phenotypes {
-		value, err := b.Finite(column, i)
-		if err != nil {
-			name := p.layout.columns.Phenotypes[k].Name
-			return fault.New(fault.Input,
-				cmp.Or(fault.HintOf(err), "correct the value, or empty the field if it is missing")+
-					"; or exclude the column with --not-phenotypes "+fault.List([]string{name}),
-				"phenotype %s: %w", fault.Quote(name), err)
-		}
-		p.phenotypes[k] = value
-	}
-	if err := p.ReadAttributes(b, i, p.attributes); err != nil {
+	sample := &p.sample
+	if err := p.ReadValues(b, i, sample); err != nil {
 		return err
 	}
 	if at := p.layout.kindsAt; at >= 0 {
-		p.attributes[at] = ingest.Value{}
+		sample.Attributes[at] = ingest.Value{}
 		if kinds := p.genotype.kinds; len(kinds.perturbed) > 0 {
-			p.attributes[at].Text = kinds.text
+			sample.Attributes[at].Text = kinds.text
 		}
 	}
-	if err := p.parseID(b, i); err != nil || !keep {
+	p.ReadID(b, i, sample)
+	if err := CheckID(sample.ID); err != nil || !keep {
 		return err
 	}
-	p.samples.Append(p.id, genotype, p.phenotypes, p.attributes)
+	p.samples.Append(sample.ID, genotype, sample.Phenotypes, sample.Attributes)
 	return nil
 }
 
-// ReadAttributes reads the attributes of a row, for another reader of the table. Texts are views of
-// the batch.
-func (p *Table) ReadAttributes(b *table.Batch, i int, values []ingest.Value) (err error) {
+// NewSample makes a sample with room for the values of a row. With the methods below, another reader
+// of the table, which finds the genes in its own way, reads the rest.
+func (p *Table) NewSample() ingest.Sample {
+	return ingest.Sample{Phenotypes: make([]float64, len(p.layout.phenotypes)), Attributes: make([]ingest.Value, len(p.layout.attributes))}
+}
+
+// ReadValues reads the phenotypes and attributes of a row. Texts are views of the batch.
+func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample) (err error) {
+	for k, column := range p.layout.phenotypes {
+		if sample.Phenotypes[k], err = b.Finite(column, i); err != nil {
+			name := p.layout.columns.Phenotypes[k].Name
+			exclude := "; or exclude the column with --not-phenotypes " + fault.List([]string{name})
+			if p.options.Phenotypes != nil {
+				exclude = "; or leave the column out of --phenotypes"
+			}
+			return fault.New(fault.Input, cmp.Or(fault.HintOf(err), "correct the value, or empty the field if it is missing")+exclude,
+				"phenotype %s: %w", fault.Quote(name), err)
+		}
+	}
 	for k, column := range p.layout.attributes {
 		if column < 0 {
 			continue
 		}
-		if values[k], err = readAttribute(b, column, i, p.layout.columns.Attributes[k]); err != nil {
+		if sample.Attributes[k], err = readAttribute(b, column, i, p.layout.columns.Attributes[k]); err != nil {
 			return err
 		}
 	}
@@ -125,17 +126,20 @@ func readAttribute(b *table.Batch, column, i int, attribute ingest.Attribute) (v
 	return value, nil
 }
 
-// parseID finds a row's sample id. Without a column of ids it is the row's number in the table,
+// ReadID reads a row's sample id. Without a column of ids it is the row's number in the table,
 // whichever rows are dropped.
-func (p *sampleParser) parseID(b *table.Batch, i int) error {
-	row := b.First + int64(i)
+func (p *Table) ReadID(b *table.Batch, i int, sample *ingest.Sample) {
 	if p.layout.id < 0 {
-		p.id = strconv.AppendInt(p.id[:0], row, 10)
-		return nil
+		sample.ID = strconv.AppendInt(sample.ID[:0], b.First+int64(i), 10)
+	} else {
+		sample.ID = append(sample.ID[:0], b.Text(p.layout.id, i)...)
 	}
-	p.id = append(p.id[:0], b.Text(p.layout.id, i)...)
-	if !utf8.Valid(p.id) {
-		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(p.id))
+}
+
+// CheckID returns an error for a sample id that is not UTF-8.
+func CheckID(id []byte) error {
+	if !utf8.Valid(id) {
+		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
 	}
 	return nil
 }

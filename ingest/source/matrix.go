@@ -218,9 +218,6 @@ type matrixReader struct {
 
 	// of the cell at hand
 	loci   []locus
-	genes  []uint32
-	id     []byte
-	value  [1]float64
 	row    []float64 // its row, as far as it was read
 	mirror int       // the column that has the name of the row, or -1
 }
@@ -249,6 +246,7 @@ func (m *matrix) reader(r *screenReader) rowReader {
 		reader.columns = append(reader.columns, matrixColumn{name: name, condition: []ingest.Value{{Text: []byte(name)}}, partialLoss: m.partialLoss(name)})
 		reader.columnAt[name] = k
 	}
+	r.sample.Phenotypes = make([]float64, 1)
 	if m.spec.ColumnsAre == SecondGenes && !m.spec.BothHalves && !m.spec.AllowDuplicateIDs {
 		reader.values = make([][]float64, len(m.names))
 	}
@@ -315,7 +313,7 @@ func (r *matrixReader) otherHalf(name []byte, k int) (again bool, err error) {
 	if r.mirror < 0 {
 		return false, nil
 	}
-	value := r.value[0]
+	value := r.sample.Phenotypes[0]
 	r.row[k] = value
 	if r.values[k] == nil {
 		return false, nil
@@ -354,25 +352,28 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		*r.ofOneGene++
 		return nil
 	}
-	if ok, err := r.genotype(r.loci, &r.genes); err != nil || !ok {
+	sample := &r.sample
+	if ok, err := r.genotype(r.loci); err != nil || !ok {
 		return err
 	}
-	if r.value[0], err = phenotype(batch, 1+k, i, column.name); err != nil {
-		return err
+	if sample.Phenotypes[0], err = batch.Finite(1+k, i); err != nil {
+		return fault.New(fault.Input, cmp.Or(fault.HintOf(err), "correct the value, or empty the field if it is missing"),
+			"phenotype %s: %w", fault.Quote(column.name), err)
 	}
 	if again, err := r.otherHalf(name, k); again || err != nil {
 		return err
 	}
-	r.id = append(append(append(r.id[:0], name...), ": "...), column.name...)
+	sample.ID = append(append(append(sample.ID[:0], name...), ": "...), column.name...)
+	sample.Attributes = column.condition
 	before := r.Counts.Samples
-	if err := r.add(r.id, r.genes, r.value[:], column.condition); err != nil || r.Counts.Samples == before {
+	if err := r.add(); err != nil || r.Counts.Samples == before {
 		return err
 	}
 	if column.partialLoss {
 		*r.partialLossKept++
 	}
-	if len(r.genes) == 2 {
-		if _, meeting := r.pairs.meet(r.genes[0], r.genes[1]); meeting != first {
+	if len(sample.Genes) == 2 {
+		if _, meeting := r.pairs.meet(sample.Genes[0], sample.Genes[1]); meeting != first {
 			*r.pairsAgain++
 		}
 	}

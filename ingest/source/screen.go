@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -99,7 +98,7 @@ type screenReader struct {
 	*screen
 	*ingest.Batcher
 	failed error         // error of yield
-	sample ingest.Sample // that a filter is asked about
+	sample ingest.Sample // of the current row, or cell
 
 	rows     int
 	missing  missingNames
@@ -119,10 +118,10 @@ type screenReader struct {
 	row struct{ unknown, repeated, marked int }
 }
 
-// genotype sets genes to the genes that the loci of a row delete, ascending. ok is false if the row
-// is dropped, and counted.
-func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err error) {
-	*genes = (*genes)[:0]
+// genotype gives the sample the genes that the loci of a row delete. ok is false if the row is
+// dropped, and counted.
+func (r *screenReader) genotype(loci []locus) (ok bool, err error) {
+	genes := r.sample.Genes[:0]
 	r.row.unknown, r.row.marked = 0, 0
 	for _, l := range loci {
 		switch {
@@ -142,7 +141,7 @@ func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err err
 			r.missing.add(l.name)
 			r.row.unknown++
 		default:
-			*genes = append(*genes, l.gene)
+			genes = append(genes, l.gene)
 		}
 	}
 	if a, b := synonyms(loci); a != nil {
@@ -152,14 +151,13 @@ func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err err
 		r.synonymRows++
 		return false, nil
 	}
-	if r.row.unknown > 0 && len(*genes) == 0 {
+	if r.row.unknown > 0 && len(genes) == 0 {
 		r.geneless++
 		return false, nil
 	}
-	slices.Sort(*genes)
-	distinct := slices.Compact(*genes)
-	r.row.repeated = len(*genes) - len(distinct)
-	*genes = distinct
+	slices.Sort(genes)
+	r.sample.Genes = slices.Compact(genes)
+	r.row.repeated = len(genes) - len(r.sample.Genes)
 	return true, nil
 }
 
@@ -226,36 +224,31 @@ func (r *screenReader) lostHint(name string) string {
 	return "add the gene to the graph, or its other names with " + r.names.otherNames() + others
 }
 
-// add makes a sample of a row, unless it has no phenotypes. genes is strictly ascending.
-func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attributes []ingest.Value) error {
+// add passes on the sample, unless it has no phenotypes.
+func (r *screenReader) add() error {
+	sample := &r.sample
 	measured := func(value float64) bool { return !math.IsNaN(value) }
-	if len(phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(phenotypes, measured) {
+	if len(sample.Phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(sample.Phenotypes, measured) {
 		r.unmeasured++
 		return nil
 	}
-	if len(genes) == 0 {
-		if !r.spec.AllowWildtype {
-			return fault.New(fault.Input, samples.WildtypeHint,
-				"the sample deletes no gene, expected at least one")
-		}
+	if len(sample.Genes) == 0 && !r.spec.AllowWildtype {
+		return samples.ErrNoGene
 	}
-	if !utf8.Valid(id) {
-		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
+	if err := samples.CheckID(sample.ID); err != nil {
+		return err
 	}
-	if r.filter != nil {
-		r.sample = ingest.Sample{ID: id, Genes: genes, Phenotypes: phenotypes, Attributes: attributes}
-		if !r.filter.Keeps(&r.sample) {
-			r.leftOut++
-			return nil
-		}
+	if r.filter != nil && !r.filter.Keeps(sample) {
+		r.leftOut++
+		return nil
 	}
-	if len(genes) == 0 {
+	if len(sample.Genes) == 0 {
 		r.Counts.Wildtypes++
 	}
 	r.Counts.UnknownGenes += r.row.unknown
 	r.Counts.RepeatedGenes += r.row.repeated
 	r.marked += r.row.marked
-	return r.Batcher.Add(id, genes, phenotypes, attributes[:len(r.columns.Attributes)])
+	return r.Batcher.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes[:len(r.columns.Attributes)])
 }
 
 // account makes the report of the rows read.
@@ -291,14 +284,4 @@ func (r *screenReader) emptyHint() string {
 		return severalHint
 	}
 	return "check that it is the right file"
-}
-
-// phenotype reads a finite number, or NaN if it is missing.
-func phenotype(batch *table.Batch, column, i int, name string) (float64, error) {
-	value, err := batch.Finite(column, i)
-	if err != nil {
-		return 0, fault.New(fault.Input, cmp.Or(fault.HintOf(err), "correct the value, or empty the field if it is missing"), "phenotype %s: %w",
-			fault.Quote(name), err)
-	}
-	return value, nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
@@ -79,10 +78,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	}
 	columns := slices.Clone(in.Columns())
 	in.Close()
-	t := &strainTable{
-		strains: make([]strain, len(s.Strains)), id: slices.Index(columns, cmp.Or(s.IDColumn, "sample_id")),
-		alleles: s.alleleReader(screen.names),
-	}
+	t := &strainTable{strains: make([]strain, len(s.Strains)), alleles: s.alleleReader(screen.names)}
 	var genes []string
 	for k, spec := range s.Strains {
 		if spec.Gene == "" && !s.YeastAlleles {
@@ -107,9 +103,6 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 		return err
 	}
 	screen.columns, screen.reader = screen.Table.Columns(), t.reader
-	for _, name := range screen.columns.PhenotypeNames() {
-		t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
-	}
 	return nil
 }
 
@@ -142,10 +135,8 @@ func (s PerturbationSpec) alleleReader(names *Names) alleleReader {
 
 // strainTable is a table of strains, without its file.
 type strainTable struct {
-	alleles    alleleReader
-	strains    []strain
-	id         int // column of the sample ids, or -1
-	phenotypes []int
+	alleles alleleReader
+	strains []strain
 }
 
 // reader makes the rowReader of one Scan. Strains occur many times; it parses each name once.
@@ -154,19 +145,14 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	for k := range known {
 		known[k] = make(map[string][]locus)
 	}
-	var key, id []byte
+	var key []byte
 	var loci []locus
-	var genes []uint32
-	values := make([]float64, len(t.phenotypes))
-	attributes := make([]ingest.Value, len(r.Table.Columns().Attributes))
+	r.sample = r.NewSample()
 	ids := r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
 		r.rows++
-		row := batch.First + int64(i)
-		if id = strconv.AppendInt(id[:0], row, 10); t.id >= 0 {
-			id = append(id[:0], batch.Text(t.id, i)...)
-		}
-		if err := ids.Add(id, row); err != nil {
+		r.ReadID(batch, i, &r.sample)
+		if err := ids.Add(r.sample.ID, batch.First+int64(i)); err != nil {
 			return err
 		}
 		loci = loci[:0]
@@ -186,18 +172,12 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 			}
 			loci = append(loci, found...)
 		}
-		ok, err := r.genotype(loci, &genes)
-		if err != nil || !ok {
+		if ok, err := r.genotype(loci); err != nil || !ok {
 			return err
 		}
-		for k, column := range t.phenotypes {
-			if values[k], err = phenotype(batch, column, i, r.columns.Phenotypes[k].Name); err != nil {
-				return err
-			}
-		}
-		if err := r.ReadAttributes(batch, i, attributes); err != nil {
+		if err := r.ReadValues(batch, i, &r.sample); err != nil {
 			return err
 		}
-		return r.add(id, genes, values, attributes)
+		return r.add()
 	}
 }
