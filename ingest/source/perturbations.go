@@ -223,22 +223,19 @@ func (r *alleleReader) writeDropped(path string, dropped map[string]int) error {
 
 // account makes the report of one Scan.
 func (p *plainSet) account(counts ingest.Counts) SourceReport {
-	var unknownRows, ambiguousRows int
-	missing := p.set.Missing()
-	for name, samples := range missing {
+	missing := missingNames{names: p.set.Missing()}
+	for name, samples := range missing.names {
 		switch {
 		case p.spec.UnknownGenes != ingest.DropSample:
 		case p.names.find([]byte(name)).result == ambiguous:
-			ambiguousRows += samples
+			missing.ambiguousRows += samples
 		default:
-			unknownRows += samples
+			missing.unknownRows += samples
 		}
 	}
-	report := SourceReport{Made: "samples", File: p.spec.File, Kept: counts.Samples, Rows: counts.Samples,
-		Unknown: slices.Sorted(maps.Keys(missing)), Unnamed: unknownRows + ambiguousRows + counts.EmptiedSamples}
+	report := SourceReport{Made: "samples", File: p.spec.File, Kept: counts.Samples, Rows: counts.Samples, Unnamed: counts.EmptiedSamples}
+	missing.account(&report)
 	report.drop(
-		Count{"of unknown genes", unknownRows},
-		Count{"of ambiguous names", ambiguousRows},
 		Count{"left without a gene, as theirs are unknown", counts.EmptiedSamples},
 		Count{twoNamesReason, counts.SynonymSamples},
 		Count{"for which --where is not true", counts.LeftOutSamples},
