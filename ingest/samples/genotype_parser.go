@@ -89,8 +89,8 @@ var ErrNoGene = fault.New(fault.Input, "name its genes; if it is a wild type, se
 
 // find returns the index of the gene of this name.
 func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
-	if index, ok = p.genes.IndexBytes(name); !ok {
-		index, ok = p.genes.Index(p.options.Aliases[string(name)])
+	if index, ok = p.genes.IndexBytes(name); !ok && p.options.Alias != nil {
+		index, ok = p.options.Alias(name)
 	}
 	return index, ok
 }
@@ -161,7 +161,7 @@ func (p *genotypeParser) addGene(index uint32, name []byte) error {
 	if p.kinds != nil {
 		p.kinds.add(index, p.number-1)
 	}
-	if p.options.Aliases != nil {
+	if p.options.Alias != nil {
 		p.names = append(p.names, name)
 	}
 	return nil
@@ -187,7 +187,7 @@ func (p *genotypeParser) unknownHint(name string) string {
 		return control + "; " + others
 	case alike != "":
 		return alike + "; " + others
-	case p.options.Aliases == nil:
+	case p.options.Alias == nil:
 		return "correct the name; tcbuild ingest perturbations writes ids in place of other names, with " + p.genes.AliasSetting() + "; " + others
 	default:
 		return "correct the name, or add it to nodes/gene; " + others

@@ -40,8 +40,9 @@ type PerturbationOptions struct {
 	NotPhenotypes []string          // columns to ignore
 	Attributes    []string          // default: every other column of text, in file order
 	Text          table.TextOptions // layout of a text file
-	// alternative gene names -> ids of the graph; an id takes precedence
-	Aliases map[string]string
+	// Alias finds the row of the gene that a name means which is no id; nil: only ids name genes.
+	// Goroutines call it side by side. Its rows are not those of other genes, as Of has.
+	Alias func(name []byte) (gene uint32, ok bool)
 	// Ambiguous says of a name that no gene has why, "" if it is unknown; nil: all are
 	Ambiguous func(name string) string
 	Synonyms  ingest.Synonyms // "" is RefuseSynonyms

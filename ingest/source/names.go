@@ -234,6 +234,12 @@ func (n *Names) find(name []byte) meaning {
 	return meaning{0, unknown, -1}
 }
 
+// gene returns the gene that a name means.
+func (n *Names) gene(name []byte) (row uint32, ok bool) {
+	m := n.find(name)
+	return m.gene, m.result == gene
+}
+
 // namedGene is a name and the result of its look-up.
 type namedGene struct {
 	name string

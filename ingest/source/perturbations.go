@@ -169,13 +169,17 @@ type plainSet struct {
 // openPlain opens the set; see samples.OpenFile. An ambiguous name counts as unknown.
 func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Perturbations, error) {
 	genes := names.nodes
-	set, err := samples.OpenFile(s.File, genes, samples.PerturbationOptions{
+	options := samples.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		FilterColumns: where.Names(s.Where),
-		Text:          text, Aliases: names.Aliases(), Ambiguous: names.whyAmbiguous, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
-	})
+		Text:          text, Ambiguous: names.whyAmbiguous, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
+	}
+	if names.kinds != nil { // else it knows only ids
+		options.Alias = names.gene
+	}
+	set, err := samples.OpenFile(s.File, genes, options)
 	if err != nil {
 		return nil, err
 	}
@@ -290,25 +294,4 @@ func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
 		names.aliasesKey = "alias_tables"
 	}
 	return names, err
-}
-
-// Aliases returns the names that mean exactly one gene, except the gene ids themselves, each with
-// that gene's id; nil if there are no other names.
-func (n *Names) Aliases() map[string]string {
-	if n.kinds == nil {
-		return nil
-	}
-	aliases := make(map[string]string)
-	add := func(name string, m meaning) {
-		if m.kind >= 0 && m.result == gene {
-			aliases[name] = n.features[m.gene]
-		}
-	}
-	for name, m := range n.short {
-		add(string(name[:name[7]]), m)
-	}
-	for name, m := range n.long {
-		add(name, m)
-	}
-	return aliases
 }

@@ -175,7 +175,7 @@ func TestPerturbations(t *testing.T) {
 			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, ingest.Counts{Samples: 2, Wildtypes: 1, UnknownGenes: 2, EmptiedSamples: 1, RepeatedGenes: 1}},
 		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropSample},
 			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, ingest.Counts{Samples: 1, DroppedSamples: 2}},
-		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.PerturbationOptions{Aliases: map[string]string{"alpha": "C"}},
+		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.PerturbationOptions{Alias: aliases(map[string]uint32{"alpha": 2})},
 			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, ingest.Counts{Samples: 1}},
 		{"empty", nil, "", samples.PerturbationOptions{}, "", "", nil, ingest.Counts{}},
 	} {
@@ -422,5 +422,13 @@ func TestEveryBitOfZlib(t *testing.T) {
 			t.Errorf("bit %d of byte %d: got %v, want %v", bit%8, bit/8-start, got, want)
 		}
 		content[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// aliases are other names of genes.
+func aliases(rows map[string]uint32) func([]byte) (uint32, bool) {
+	return func(name []byte) (uint32, bool) {
+		row, ok := rows[string(name)]
+		return row, ok
 	}
 }
