@@ -48,22 +48,30 @@ func Preset(name string) (text []byte, about string) {
 	return text, about
 }
 
-// largestFile is the size of a settings file in bytes. Files that people write are far smaller.
-const largestFile = 256 << 10
+// largestFile is the size of a settings file in bytes, mostFiles the number of files that defaults
+// lists may lead to. Files that people write are far smaller; 30 files that each name two of the next
+// would be read a billion times.
+const (
+	largestFile = 256 << 10
+	mostFiles   = 100
+)
 
-// references are the top-level keys that settings name by ${…}.
-type references map[string]bool
+// composer counts the files that it reads, and notes the top-level keys that they name by ${…}.
+type composer struct {
+	files int
+	named map[string]bool
+}
 
 // reference is the start of an interpolation, up to the end of its top-level key.
 var reference = regexp.MustCompile(`\$\{\s*([^${}.:,\s]+)`)
 
 // note notes what a node, and those below it, name.
-func (r references) note(node *yaml.Node) {
+func (c *composer) note(node *yaml.Node) {
 	for _, match := range reference.FindAllStringSubmatch(node.Value, -1) {
-		r[canonical(match[1])] = true
+		c.named[canonical(match[1])] = true
 	}
 	for _, below := range node.Content {
-		r.note(below)
+		c.note(below)
 	}
 }
 
@@ -71,16 +79,20 @@ func (r references) note(node *yaml.Node) {
 // parents are the files whose defaults lists led here; from is the place in the last of them. Both
 // are empty for the first file. What a file names is noted at once: its values may yet be replaced,
 // and what they name belongs to the file nevertheless.
-func (r references) compose(path, from string, parents []string) (*yaml.Node, error) {
+func (c *composer) compose(path, from string, parents []string) (*yaml.Node, error) {
 	if slices.Contains(parents, path) {
 		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a cycle: %s",
 			from, strings.Join(append(parents, path), " -> "))
+	}
+	if c.files++; c.files > mostFiles {
+		return nil, fault.New(fault.Usage, "copy the settings into fewer files",
+			"read settings%s: found defaults lists that lead to more than %d files", from, mostFiles)
 	}
 	own, err := readFile(path, from)
 	if err != nil {
 		return nil, err
 	}
-	r.note(own)
+	c.note(own)
 	defaults, err := takeDefaults(own)
 	if err != nil {
 		return nil, err
@@ -91,7 +103,7 @@ func (r references) compose(path, from string, parents []string) (*yaml.Node, er
 			merge(merged, own)
 			continue
 		}
-		file, err := r.compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
+		file, err := c.compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
 		if err != nil {
 			return nil, err
 		}

@@ -23,8 +23,8 @@ import (
 
 // Settings are the merged settings of one run. Their nodes are shared and must not be changed.
 type Settings struct {
-	root       *yaml.Node // a mapping; its keys are canonical
-	referenced references
+	root       *yaml.Node      // a mapping; its keys are canonical
+	referenced map[string]bool // the keys that settings name by ${…}
 }
 
 // Load reads the settings file at path, if path is not empty, and applies the overrides. If there
@@ -33,10 +33,10 @@ type Settings struct {
 // Every error is a fault.Usage that names the file and line, or the override;
 // a file that exists but cannot be read is a fault.Failed.
 func Load(path string, overrides []string) (*Settings, error) {
-	root, named := &yaml.Node{Kind: yaml.MappingNode}, make(references)
+	root, files := &yaml.Node{Kind: yaml.MappingNode}, composer{named: make(map[string]bool)}
 	if path != "" {
 		var err error
-		if root, err = named.compose(path, "", nil); err != nil {
+		if root, err = files.compose(path, "", nil); err != nil {
 			return nil, err
 		}
 	}
@@ -45,7 +45,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 			return nil, err
 		}
 	}
-	named.note(root)
+	files.note(root)
 	r := resolver{root: root, state: make(map[*yaml.Node]progress)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 	if err := r.check(root, ""); err != nil {
 		return nil, err
 	}
-	return &Settings{root: root, referenced: named}, nil
+	return &Settings{root: root, referenced: files.named}, nil
 }
 
 // check returns an error for values that are too large together, and for a null that is written out:

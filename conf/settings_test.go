@@ -407,3 +407,25 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// Files that each name two of the next lead to 2^40 files.
+func TestDefaultsThatMultiply(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 40 {
+		for _, side := range []string{"a", "b"} {
+			text := fmt.Sprintf("defaults: [%da, %db]\n", i+1, i+1)
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, side, ".yaml")), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, side := range []string{"40a.yaml", "40b.yaml"} {
+		if err := os.WriteFile(filepath.Join(dir, side), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := Load(filepath.Join(dir, "0a.yaml"), nil)
+	if err == nil || !strings.Contains(err.Error(), "more than 100 files") || fault.Hint(err) == "" {
+		t.Errorf("got %v", err)
+	}
+}

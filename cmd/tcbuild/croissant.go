@@ -41,7 +41,7 @@ is the same as in the version before.`,
 		set: func(text string) bool {
 			_, err := time.Parse(time.DateOnly, text)
 			about.Date = text
-			return err == nil
+			return err == nil || text == "" // as other texts that are not given
 		},
 	}, "date", "`DATE` of publication, such as 2026-01-31")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {

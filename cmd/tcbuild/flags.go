@@ -131,7 +131,7 @@ func deviceFlag(cmd *cobra.Command, devices **gpuverify.Devices, usage string) *
 	cuda := new(gpuverify.Devices)
 	cmd.Flags().Var(&flagValue{
 		text: "cpu", kind: "string", expected: "cpu or cuda or cuda:0,2",
-		hint: "number the devices from 0, as nvidia-smi does, and list each once, as in cuda:0,2",
+		hint: "cuda takes all NVIDIA GPUs; cuda:0,2 takes some, each listed once and numbered from 0 as by nvidia-smi",
 		set: func(text string) bool {
 			*devices, cuda.Ordinals = nil, nil
 			if text == "cpu" {

@@ -308,6 +308,7 @@ const ingestSection = "ingest"
 type ingestSettings struct {
 	Config    string
 	overrides []string
+	place     string // of the section
 }
 
 func (s *ingestSettings) read(settings *conf.Settings) error {
@@ -315,8 +316,14 @@ func (s *ingestSettings) read(settings *conf.Settings) error {
 	if err := settings.Decode(&section); err != nil || section.Ingest == nil {
 		return err
 	}
+	for _, entry := range settings.Entries() {
+		if entry.Key == ingestSection {
+			s.place = conf.Where(entry.Value)
+		}
+	}
 	if s.Config = section.Ingest["config"]; s.Config == "" {
-		return fault.New(fault.Usage, "add config: yeast, or your own settings file", "read settings: the section ingest has no config")
+		return fault.New(fault.Usage, "add config: yeast, or your own settings file",
+			"read settings %s: the section ingest has no config", s.place)
 	}
 	for _, key := range slices.Sorted(maps.Keys(section.Ingest)) {
 		if key != "config" {
@@ -332,9 +339,16 @@ func (s *ingestSettings) load() (*conf.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := conf.Keys(&source.GraphSpec{})
 	for _, entry := range settings.Entries() {
-		if known := conf.Keys(&source.GraphSpec{}); entry.IsOverride() && !entry.Referenced && !slices.Contains(known, entry.Key) {
-			return nil, unknownSetting(entry, settings, known)
+		if entry.Referenced {
+			known = append(known, entry.Key)
+		}
+	}
+	for _, entry := range settings.Entries() {
+		if entry.IsOverride() && !entry.Referenced && !slices.Contains(known, entry.Key) {
+			return nil, fault.New(fault.Usage, fault.DidYouMean(entry.Key, known, "the keys here are config, "+strings.Join(known, ", ")),
+				"read settings %s: ingest: unknown setting %q", s.place, entry.Key)
 		}
 	}
 	return settings, nil

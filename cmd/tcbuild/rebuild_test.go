@@ -121,7 +121,7 @@ func TestRebuildErrors(t *testing.T) {
 		want string
 	}{
 		{"key", []string{"rebuild", "--config", "wrong.yaml"}, 2, `read settings wrong.yaml:3: unknown setting "pertubations"`},
-		{"key of ingest", []string{"rebuild", "--config", "ingest.yaml"}, 2, `read settings override dat=x: unknown setting "dat"`},
+		{"key of ingest", []string{"rebuild", "--config", "ingest.yaml"}, 2, `read settings ingest.yaml:4: ingest: unknown setting "dat"`},
 		{"no name", []string{"rebuild", "--root", "out"}, 2, "found dataset name"},
 		{"no input", []string{"rebuild", "--root", "out", "--dataset", "set", "samples=5"}, 2, "found no input, expected --graph and --perturbations"},
 		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},

@@ -1,4 +1,4 @@
-// Launched by Compare (compare.go).
+// Launched by Compare (compare_cuda.go).
 #include "kernel.h"
 
 // compare_bits compares the bits of scatter.cu with those looked up: position p is removed in the

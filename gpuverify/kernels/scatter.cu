@@ -1,4 +1,4 @@
-// Launched by Scatter (scatter.go).
+// Launched by Scatter (scatter_cuda.go).
 //
 // Masks are bits: bit s%32 of bits[s/32*stride + p] is set if sample s removes position p of the
 // mask space.

@@ -1,4 +1,4 @@
-// Launched by Words (words.go).
+// Launched by Words (words_cuda.go).
 //
 // The words say which samples remove a node: bit s%32 of words[s/32*nodes + n] is set if sample s
 // removes node n. Nodes are the genes, then the reactions, then one that is never removed.

@@ -83,7 +83,7 @@ func openError(path string, err error) error {
 	_, nowhere := os.Stat(path)
 	switch {
 	case errors.Is(err, disk.ErrNotRegular) && nowhere == nil:
-		return fault.New(fault.Input, "give a regular file; write what comes from a pipe to one: input is read more than once", "open %s: %w", path, err)
+		return fault.New(fault.Input, "give the path of a file; save the content of a pipe to a file first, because input is read more than once", "open %s: %w", path, err)
 	case errors.Is(err, disk.ErrNotRegular): // a dangling link
 		hint = "create the link again"
 	case errors.Is(err, fs.ErrNotExist):

@@ -164,8 +164,9 @@ func ParseFractions(words []string) ([]Fraction, error) {
 		}
 		switch {
 		case billionths == 0:
-			return nil, fault.New(fault.Usage, fractionsHint, "read --fractions: found %s, expected a name of letters, digits, _ and -, "+
-				"which is not %s, = and a decimal number above 0, with at most 9 digits after the point", fault.Quote(word), unplaced)
+			return nil, fault.New(fault.Usage, fractionsHint+", without parts of 0; "+unplaced+" is no part's name",
+				"read --fractions: found %s, expected PART=NUMBER: a name of letters, digits, _ and -, "+
+					"and a decimal number above 0 with at most 9 digits after the point", fault.Quote(word))
 		case seen[strings.ToLower(part)]: // names of files, which some disks take without their case
 			return nil, fault.New(fault.Usage, "name each part once", "read --fractions: found part %s twice", part)
 		}

@@ -22,7 +22,7 @@ func TestParseFractions(t *testing.T) {
 	}
 	for _, test := range []struct{ words, want string }{
 		{"train=0.8,val=0.1,test=0.2", "read --fractions: found train=0.8,val=0.1,test=0.2, which add up to 1.1, expected 1"},
-		{"train=0.8,test=0.1999999999", "read --fractions: found \"test=0.1999999999\", expected a name"},
+		{"train=0.8,test=0.1999999999", "read --fractions: found \"test=0.1999999999\", expected PART=NUMBER: a name"},
 		{"train=0.8", "read --fractions: found train=0.8, which add up to 0.8, expected 1"},
 		{"", "read --fractions: found , which add up to 0, expected 1"},
 		{"train=80%", "read --fractions: found \"train=80%\""},
@@ -31,12 +31,12 @@ func TestParseFractions(t *testing.T) {
 		{"train", "read --fractions: found \"train\""},
 		{"train=.", "read --fractions: found \"train=.\""},
 		{"train=1.5,test=0.5", "read --fractions: found train=1.5"},
-		{"train=1,test=0", "read --fractions: found \"test=0\", expected a name"},
+		{"train=1,test=0", "read --fractions: found \"test=0\", expected PART=NUMBER: a name"},
 		{"train=0.5,train=0.5", "read --fractions: found part train twice"},
 		{"train=0.5,Train=0.5", "read --fractions: found part Train twice"},
-		{"../x=1", "read --fractions: found \"../x=1\", expected a name"},
-		{"unplaced=1", "read --fractions: found \"unplaced=1\", expected a name"},
-		{"0.8,0.2", "read --fractions: found \"0.8\", expected a name"},
+		{"../x=1", "read --fractions: found \"../x=1\", expected PART=NUMBER: a name"},
+		{"unplaced=1", "read --fractions: found \"unplaced=1\", expected PART=NUMBER: a name"},
+		{"0.8,0.2", "read --fractions: found \"0.8\", expected PART=NUMBER: a name"},
 	} {
 		var words []string
 		if test.words != "" {
