@@ -1,14 +1,19 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/store/internal/sampletable"
 )
@@ -157,4 +162,117 @@ func TestSamplesOfOtherColumns(t *testing.T) {
 	d.Manifest.SetColumns(ingest.Columns{Phenotypes: d.Manifest.Phenotypes[:1]})
 	_, err = d.NewReader().Stored(0)
 	wantFault(t, err, fault.Damaged, "samples/part-00000.arrow: samples 0 to 2: its columns do not match the manifest")
+}
+
+func shardText(s ShardRange) string { return fmt.Sprintf("%d+%d", s.First, s.Samples) }
+
+// contentOf is the logical content of a dataset of the samples of batches.
+func contentOf(t testing.TB, graphDigest string, rule incidence.ReactionRule, columns ingest.Columns, batches ...*ingest.Samples) string {
+	t.Helper()
+	table := NewSampleDigester(columns)
+	for _, samples := range batches {
+		if err := table.Add(samples); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := table.Digests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return LogicalContent(graphDigest, rule, columns, files)
+}
+
+// The bytes that are hashed, written out by hand.
+func TestLogicalContentGolden(t *testing.T) {
+	columns := ingest.Columns{
+		Phenotypes: ingest.NamedPhenotypes("fitness", "tmi"),
+		Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}, {Name: "t", Type: ingest.NumberAttribute}},
+	}
+	samples := ingest.NewSamples(0, columns, 2)
+	samples.Append([]byte("s0"), []uint32{1, 300}, []float64{0.5, math.NaN()}, []ingest.Value{{Text: []byte("YPD")}, {Number: 30}})
+	samples.Append(nil, nil, []float64{0, math.Copysign(0, -1)}, []ingest.Value{{}, {Number: math.NaN()}})
+	part := sha256.Sum256([]byte("\x02\x00\x00\x00s0" + "\x02\x00\x00\x00" + "\x01\x00\x00\x00" + "\x2c\x01\x00\x00" +
+		"\x00\x00\x00\x00\x00\x00\xe0\x3f" + "\x01\x00\x00\x00\x00\x00\xf8\x7f" +
+		"\x03\x00\x00\x00YPD" + "\x00\x00\x00\x00\x00\x00\x3e\x40" +
+		"\x00\x00\x00\x00" + "\x00\x00\x00\x00" +
+		"\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x80" +
+		"\xff\xff\xff\xff" + "\x01\x00\x00\x00\x00\x00\xf8\x7f"))
+	sum := sha256.Sum256([]byte("\x19\x00\x00\x00tcbuild logical content 3" +
+		"\x04\x00\x00\x00abcd" +
+		"\x03\x00\x00\x00all" +
+		"\x02\x00\x00\x00" + "\x07\x00\x00\x00fitness" + "\x03\x00\x00\x00tmi" +
+		"\x02\x00\x00\x00" + "\x06\x00\x00\x00medium" + "\x04\x00\x00\x00text" + "\x01\x00\x00\x00t" + "\x06\x00\x00\x00number" +
+		string(part[:])))
+	if found, want := contentOf(t, "abcd", incidence.RuleAll, columns, samples), hex.EncodeToString(sum[:]); found != want {
+		t.Errorf("digest %s, want %s", found, want)
+	}
+}
+
+// The digest does not depend on how samples come in batches, and every NaN is one missing value.
+func TestLogicalContentOfBatches(t *testing.T) {
+	const count = 65_536 + 5000 // of two files
+	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("x")}
+	var alone []*ingest.Samples
+	batch := ingest.NewSamples(0, columns, count)
+	for i := range count {
+		id, genes := fmt.Append(nil, i), []uint32{uint32(i)}
+		one := ingest.NewSamples(i, columns, 1)
+		one.Append(id, genes, []float64{math.NaN()}, nil)
+		alone = append(alone, one)
+		batch.Append(id, genes, []float64{math.Float64frombits(0xFFF8_0000_0000_0000 + uint64(i))}, nil)
+	}
+	one, all := contentOf(t, "g", incidence.RuleGPR, columns, alone...), contentOf(t, "g", incidence.RuleGPR, columns, batch)
+	if one != all {
+		t.Errorf("digest %s of single samples, %s of a batch", one, all)
+	}
+}
+
+// Whatever differs in a dataset's content differs in its digest.
+func TestLogicalContentTellsApart(t *testing.T) {
+	seen := make(map[string]string)
+	texts := func(names ...string) (attributes []ingest.Attribute) {
+		for _, name := range names {
+			attributes = append(attributes, ingest.Attribute{Name: name, Type: ingest.TextAttribute})
+		}
+		return attributes
+	}
+	for _, test := range []struct {
+		name       string
+		graph      string
+		rule       incidence.ReactionRule
+		phenotype  string
+		attributes []ingest.Attribute
+		samples    []string // ids
+		genes      []uint32
+		value      float64
+		attribute  ingest.Value
+	}{
+		{"plain", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"graph", "h", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"rule", "g", incidence.RuleGPR, "x", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"phenotype", "g", incidence.RuleAll, "y", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"id", "g", incidence.RuleAll, "x", nil, []string{"b"}, []uint32{1}, 1, ingest.Value{}},
+		{"gene", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{2}, 1, ingest.Value{}},
+		{"no gene", "g", incidence.RuleAll, "x", nil, []string{"a"}, nil, 1, ingest.Value{}},
+		{"value", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, 2, ingest.Value{}},
+		{"missing value", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, math.NaN(), ingest.Value{}},
+		{"no sample", "g", incidence.RuleAll, "x", nil, nil, []uint32{1}, 1, ingest.Value{}},
+		{"twice", "g", incidence.RuleAll, "x", nil, []string{"a", "a"}, []uint32{1}, 1, ingest.Value{}},
+		{"attribute", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte("YPD")}},
+		{"attribute's name", "g", incidence.RuleAll, "x", texts("n"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte("YPD")}},
+		{"attribute's value", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte("SC")}},
+		{"empty attribute", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte{}}},
+		{"missing attribute", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+	} {
+		columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes(test.phenotype), Attributes: test.attributes}
+		samples := ingest.NewSamples(0, columns, 0)
+		for _, id := range test.samples {
+			samples.Append([]byte(id), test.genes, []float64{test.value}, []ingest.Value{test.attribute}[:len(test.attributes)])
+		}
+		sum := contentOf(t, test.graph, test.rule, columns, samples)
+		if other, ok := seen[sum]; ok {
+			t.Errorf("%s and %s have the same digest", test.name, other)
+		}
+		seen[sum] = test.name
+	}
 }
