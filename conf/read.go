@@ -138,7 +138,15 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 			return nil, wrongType(entry, "defaults", "the name of a settings file in the same folder")
 		}
 	}
-	if !slices.ContainsFunc(entries, func(entry *yaml.Node) bool { return entry.Value == "_self_" }) {
+	found := 0
+	for _, entry := range entries {
+		if entry.Value == "_self_" {
+			if found++; found == 2 {
+				return nil, fault.New(fault.Usage, "remove one of them", "read settings %s: defaults: found _self_ twice", Where(entry))
+			}
+		}
+	}
+	if found == 0 {
 		entries = append(entries, self)
 	}
 	return entries, nil

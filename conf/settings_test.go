@@ -164,6 +164,8 @@ func TestLoadErrors(t *testing.T) {
 			`read settings DIR/b.yaml:3: key "x" is given twice`, ""},
 		{"circle of defaults", []string{"a.yaml", "defaults: [b]\n", "b.yaml", "\ndefaults: [a]\n"}, nil,
 			"read settings DIR/b.yaml:2: the defaults lists form a cycle: DIR/a.yaml -> DIR/b.yaml -> DIR/a.yaml", "remove one"},
+		{"own settings twice", []string{"a.yaml", "defaults: [_self_, b, _self_]\n", "b.yaml", ""}, nil,
+			"read settings DIR/a.yaml:1: defaults: found _self_ twice", "remove one"},
 		{"defaults no list", []string{"a.yaml", "defaults: b\n"}, nil,
 			`read settings DIR/a.yaml:1: defaults: found "b", expected a list`, ""},
 		{"default with a group", []string{"a.yaml", "defaults:\n- db: mysql\n"}, nil,
