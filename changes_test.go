@@ -258,9 +258,10 @@ func changesOf(in changing) []change {
 	}
 }
 
-// TestChangedInputs changes each input, in each way, at each moment of a build. While the inputs are
-// read, that is an error that names the file; afterwards the dataset is the old content's. The next
-// build in the folder gives the dataset of the new content. With -short it runs one in 29 builds.
+// TestChangedInputs changes each input, in each way, at each moment of a build. While the inputs
+// are read, that is an error that names the file; afterwards the dataset is the old content's. The
+// next build in the folder gives the dataset of the new content. With -short it runs one in 29
+// builds.
 func TestChangedInputs(t *testing.T) {
 	inputs, usual := changingInputs(t)
 	for _, in := range inputs {

@@ -13,15 +13,15 @@ import (
 	"tcbuild/fault"
 )
 
-// Decode stores top-level settings into the fields of a struct that value points to. A struct's keys
-// are the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the keys
-// of a struct field as its own. Keys that the settings lack, and keys without a value, leave their
-// fields unchanged, so set defaults first. A single text is a list of one. A field of type Place is
-// set to where its struct was written, and one of type SourceName gives its struct the values of a
-// public source.
+// Decode stores top-level settings into the fields of a struct that value points to. A struct's
+// keys are the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the
+// keys of a struct field as its own. Keys that the settings lack, and keys without a value, leave
+// their fields unchanged, so set defaults first. A single text is a list of one. A field of type
+// Place is set to where its struct was written, and one of type SourceName gives its struct the
+// values of a public source.
 //
-// A key that the struct does not have is an error below the top level. That, or a value of the wrong
-// type, is a fault.Usage that says where it is (see Where) and names the nearest valid key.
+// A key that the struct does not have is an error below the top level. That, or a value of the
+// wrong type, is a fault.Usage that says where it is (see Where) and names the nearest valid key.
 func (s *Settings) Decode(value any) error {
 	v := reflect.ValueOf(value).Elem()
 	if s.root.LineComment != "" { // not only of overrides

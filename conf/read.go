@@ -49,8 +49,8 @@ func Preset(name string) (text []byte, about string) {
 }
 
 // largestFile is the size of a settings file in bytes, mostFiles the number of files that defaults
-// lists may lead to. Files that people write are far smaller; 30 files that each name two of the next
-// would be read a billion times.
+// lists may lead to. Files that people write are far smaller; 30 files that each name two of the
+// next would be read a billion times.
 const (
 	largestFile = 256 << 10
 	mostFiles   = 100

@@ -56,8 +56,9 @@ func Load(path string, overrides []string) (*Settings, error) {
 	return &Settings{root: root, referenced: files.named}, nil
 }
 
-// check returns an error for values that are too large together, and for a null that is written out:
-// text without quotes, such as ~, may mean itself. A key with nothing behind it leaves the default.
+// check returns an error for values that are too large together, and for a null that is written
+// out: text without quotes, such as ~, may mean itself. A key with nothing behind it leaves the
+// default.
 func (r *resolver) check(node *yaml.Node, path string) error {
 	if r.expanded += 1 + len(node.Value); r.expanded > mostExpanded { // a shared node counts each time
 		return tooLarge("")

@@ -7,7 +7,8 @@ import (
 	"tcbuild/fault"
 )
 
-// Each source says what it is, where it comes from, under which licence, and what a file looks like.
+// Each source says what it is, where it comes from, under which licence, and what a file looks
+// like.
 func TestSources(t *testing.T) {
 	for _, source := range Sources() {
 		if source.About == "" || source.Address == "" || source.Licence == "" || source.Example == "" || len(source.Sections) == 0 {

@@ -20,8 +20,8 @@ type Value struct {
 	payloads  []byte
 }
 
-// Seed binds checksums to one dataset: the checksums of sample i use the seed Seed + i. This detects
-// a payload in the wrong place or from another dataset.
+// Seed binds checksums to one dataset: the checksums of sample i use the seed Seed + i. This
+// detects a payload in the wrong place or from another dataset.
 type Seed uint64
 
 // checksummer computes checksums without an allocation for each.

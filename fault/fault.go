@@ -144,8 +144,8 @@ type Bug struct {
 func (b *Bug) Error() string { return fmt.Sprintf("panic: %v", b.Cause) }
 
 // Catch makes a panic of run its error, a Bug. Work for another goroutine is wrapped in it, as a
-// panic there would end the program with the exit code of wrong usage, and leave locks and temporary
-// files.
+// panic there would end the program with the exit code of wrong usage, and leave locks and
+// temporary files.
 func Catch(run func() error) func() error {
 	return func() (err error) {
 		defer func() {
@@ -158,8 +158,8 @@ func Catch(run func() error) func() error {
 	}
 }
 
-// Recovered is the error of a panic of a library on damaged data: cause is what recover returned. It
-// is not an error that a caller compares with, as a library may panic with io.EOF.
+// Recovered is the error of a panic of a library on damaged data: cause is what recover returned.
+// It is not an error that a caller compares with, as a library may panic with io.EOF.
 func Recovered(cause any) error {
 	if err, ok := cause.(error); ok {
 		if _, ok := errors.AsType[runtime.Error](err); ok { // such as an index out of range

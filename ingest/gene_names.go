@@ -54,7 +54,8 @@ func TwoNames(a, b, gene string) error {
 		fault.Quote(a), fault.Quote(b), fault.Quote(gene))
 }
 
-// QuotesHint is the hint for an id in quotes that a text table kept: not all of its column had them.
+// QuotesHint is the hint for an id in quotes that a text table kept: not all of its column had
+// them.
 const QuotesHint = "remove the quotes, or put every field of the column in quotes, or save the file as .csv"
 
 // Alike ends an error about a name that no node has: it names the node whose id is the same but for

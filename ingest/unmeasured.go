@@ -55,8 +55,8 @@ func (u *Unmeasured) Names() (names []string) {
 	return names
 }
 
-// fewSamples are too few to tell that values are the same, or rows' numbers, for another reason than
-// chance.
+// fewSamples are too few to tell that values are the same, or rows' numbers, for another reason
+// than chance.
 const fewSamples = 10
 
 // Constant are the phenotypes with the same value in all samples, Indices those that number them.

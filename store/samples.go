@@ -55,7 +55,8 @@ func NewSampleWriter(out string, columns ingest.Columns) (*SampleWriter, error) 
 	return &SampleWriter{writer, temporary}, nil
 }
 
-// NewSampleDigester makes a SampleWriter that writes nothing and makes only the digests of the samples.
+// NewSampleDigester makes a SampleWriter that writes nothing and makes only the digests of the
+// samples.
 func NewSampleDigester(columns ingest.Columns) *SampleWriter {
 	writer, _ := sampletable.Create("", columns) // fails only to make a folder
 	return &SampleWriter{Writer: writer}
@@ -169,8 +170,8 @@ func (f samplesFolder) Damaged(name string, err error) error {
 	return f.dataset.damaged(samplesName+"/"+name, "%w", err)
 }
 
-// LogicalContent is a SHA-256, in hexadecimal, over everything that determines a dataset's masks and
-// labels. It is the same for every variant, codec and number of shards. Strings and lists are
+// LogicalContent is a SHA-256, in hexadecimal, over everything that determines a dataset's masks
+// and labels. It is the same for every variant, codec and number of shards. Strings and lists are
 // preceded by their length as u32, which is little-endian:
 //
 //	"tcbuild logical content 3" | graph digest | reaction rule | phenotype names | attribute names and types

@@ -212,18 +212,19 @@ func TestLogicalContentGolden(t *testing.T) {
 func TestLogicalContentOfBatches(t *testing.T) {
 	const count = 65_536 + 5000 // of two files
 	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("x")}
-	var alone []*ingest.Samples
+	var singles []*ingest.Samples
 	batch := ingest.NewSamples(0, columns, count)
 	for i := range count {
 		id, genes := fmt.Append(nil, i), []uint32{uint32(i)}
 		one := ingest.NewSamples(i, columns, 1)
 		one.Append(id, genes, []float64{math.NaN()}, nil)
-		alone = append(alone, one)
+		singles = append(singles, one)
 		batch.Append(id, genes, []float64{math.Float64frombits(0xFFF8_0000_0000_0000 + uint64(i))}, nil)
 	}
-	one, all := contentOf(t, "g", incidence.RuleGPR, columns, alone...), contentOf(t, "g", incidence.RuleGPR, columns, batch)
-	if one != all {
-		t.Errorf("digest %s of single samples, %s of a batch", one, all)
+	ofSingles := contentOf(t, "g", incidence.RuleGPR, columns, singles...)
+	ofBatch := contentOf(t, "g", incidence.RuleGPR, columns, batch)
+	if ofSingles != ofBatch {
+		t.Errorf("digest %s of single samples, %s of a batch", ofSingles, ofBatch)
 	}
 }
 

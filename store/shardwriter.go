@@ -13,8 +13,8 @@ import (
 )
 
 // commitBytes is how many bytes of values a write transaction holds before it is committed; a
-// larger value gets its own transaction. LMDB keeps them in memory until then. It writes them in one
-// call, and Linux (6.18) drops to a fifth of its speed if a call writes much more.
+// larger value gets its own transaction. LMDB keeps them in memory until then. It writes them in
+// one call, and Linux (6.18) drops to a fifth of its speed if a call writes much more.
 const commitBytes = 4 << 20
 
 // writeBackBytes is how much a shard grows before its new pages are sent to disk.

@@ -16,9 +16,9 @@ import (
 // sectionsKey is the annotation of a command that lists the sections which it reads.
 const sectionsKey = "sections"
 
-// configured makes cmd a command that runs with e.settings and its positional arguments. Before run,
-// it takes the overrides out of the arguments, checks the others against the usage line, reads the
-// settings file, sets every flag that was not given to the setting of its name, and only then
+// configured makes cmd a command that runs with e.settings and its positional arguments. Before
+// run, it takes the overrides out of the arguments, checks the others against the usage line, reads
+// the settings file, sets every flag that was not given to the setting of its name, and only then
 // requires the required flags. sections are the top-level keys that run reads from the settings.
 func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) error, sections ...string) *cobra.Command {
 	var args []string

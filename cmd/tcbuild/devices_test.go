@@ -11,7 +11,8 @@ import (
 	"tcbuild/gpuverify"
 )
 
-// deviceFlags returns the devices that the flags of verify name, or the error of the first flag that is refused.
+// deviceFlags returns the devices that the flags of verify name, or the error of the first flag
+// that is refused.
 func deviceFlags(flags ...string) (devices *gpuverify.Devices, err error) {
 	cmd := &cobra.Command{Use: "verify"}
 	cuda := deviceFlag(cmd, &devices, "")

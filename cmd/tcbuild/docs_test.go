@@ -26,8 +26,8 @@ func allCommands() (all []*cobra.Command) {
 	return all
 }
 
-// Flags are for what people change by hand; settings are for the rest. The flags that all commands have do
-// not count.
+// Flags are for what people change by hand; settings are for the rest. The flags that all commands
+// have do not count.
 func TestFlagsAreFew(t *testing.T) {
 	for _, cmd := range allCommands() {
 		names := slices.DeleteFunc(flagNames(cmd), func(name string) bool { return cmd.InheritedFlags().Lookup(name) != nil })

@@ -62,7 +62,8 @@ func completes(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// intFlag declares a flag for a decimal number; the flag library would read 010 as octal, as C does.
+// intFlag declares a flag for a decimal number; the flag library would read 010 as octal, as C
+// does.
 func intFlag(flags *pflag.FlagSet, value *int, name string, byDefault, least int, usage string) {
 	*value = byDefault
 	flags.Var(&flagValue{
@@ -125,8 +126,8 @@ func shardFlag(flags *pflag.FlagSet, s *shard, usage string) {
 	}, "shard", usage)
 }
 
-// deviceFlag declares a flag for the devices that regenerate masks, nil for the CPU. It returns
-// those of CUDA.
+// deviceFlag declares a flag that chooses where masks are regenerated. It sets devices to nil for the
+// CPU, and to the result for CUDA, so that other flags can set the result's memory beforehand.
 func deviceFlag(cmd *cobra.Command, devices **gpuverify.Devices, usage string) *gpuverify.Devices {
 	cuda := new(gpuverify.Devices)
 	cmd.Flags().Var(&flagValue{

@@ -16,8 +16,8 @@ type carriedText struct {
 	text []byte
 }
 
-// carried makes a command that lists texts built into the program, or prints one. titles are those
-// of the list's columns, of which the first says what the texts are.
+// carried makes a command that lists texts built into the program, or prints one. titles head the
+// list's columns; the first one says what the texts are.
 func carried(e *env, cmd *cobra.Command, titles []string, texts func() []carriedText) *cobra.Command {
 	return configured(e, cmd, func(_ context.Context, args []string) error {
 		rows, names := [][]string{titles}, []string{}

@@ -57,8 +57,8 @@ func TestSettingsOfOperations(t *testing.T) {
 	must(t, dir, "verify", "data/my/current/indices")
 }
 
-// The commands under "Restoring" bring back what was lost or damaged, with the same data, also from a
-// version that an older one shares its files with.
+// The commands under "Restoring" bring back what was lost or damaged, with the same data, also from
+// a version that an older one shares its files with.
 func TestRestoring(t *testing.T) {
 	t.Parallel()
 	dir, environment := operations(t)

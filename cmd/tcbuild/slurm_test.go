@@ -280,8 +280,8 @@ func TestRebuildOnSLURM(t *testing.T) {
 	}
 }
 
-// requestsVariable names a folder with requests to tasks to stop: STEP.0, STEP.1, …, or STEP.last to
-// the last task of the array. A task of the step adds its process to the name of one, and stops
+// requestsVariable names a folder with requests to tasks to stop: STEP.0, STEP.1, …, or STEP.last
+// to the last task of the array. A task of the step adds its process to the name of one, and stops
 // itself. Each leaves a file there that it began.
 const requestsVariable = "TCBUILD_TEST_REQUESTS"
 

@@ -35,8 +35,8 @@ type graphFile struct {
 	opened *inputfile.File
 }
 
-// Open opens the tables of the cell graph in dir/nodes and dir/edges, or in dir/graph, before any is
-// read. They belong to open, whose Unchanged says in the end whether they are what was read.
+// Open opens the tables of the cell graph in dir/nodes and dir/edges, or in dir/graph, before any
+// is read. They belong to open, whose Unchanged says in the end whether they are what was read.
 func Open(open *inputfile.Files, dir string) (*Tables, error) {
 	f, err := findGraph(dir)
 	if err != nil {

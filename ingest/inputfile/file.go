@@ -99,8 +99,8 @@ func (missing) Error() string { return "there is no such file" }
 
 func (missing) Is(target error) bool { return target == fs.ErrNotExist }
 
-// OpenShared is Open for a file of a dataset, whose content has a digest of its own. Others may link
-// to it meanwhile, which changes the time of its status: Unchanged does not look at that.
+// OpenShared is Open for a file of a dataset, whose content has a digest of its own. Others may
+// link to it meanwhile, which changes the time of its status: Unchanged does not look at that.
 func OpenShared(path string) (*File, error) {
 	f, err := Open(path)
 	if err == nil {
@@ -186,8 +186,8 @@ func (f *File) Path() string { return f.path }
 // Size is the number of bytes.
 func (f *File) Size() int64 { return f.opened.size }
 
-// Input identifies the file under a name. It waits for the digest, which must not have been ended by
-// Close.
+// Input identifies the file under a name. It waits for the digest, which must not have been ended
+// by Close.
 func (f *File) Input(name string) Input {
 	<-f.digested
 	if f.sha256 == "" && f.Failed() == nil {

@@ -250,8 +250,8 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 	return nil
 }
 
-// checkKind returns an error for a column of a type that cannot have the role for which a flag names
-// it.
+// checkKind returns an error for a column of a type that cannot have the role for which a flag
+// names it.
 func (c *perturbationColumns) checkKind(column int, flag string, role columnRole) error {
 	if kind := c.kind(column); role != roleLeftOut && (kind == table.List || kind == table.Other) {
 		return fault.New(fault.Input, "store the column as "+expectedOf[role]+", or leave it out of "+flag,
@@ -260,8 +260,8 @@ func (c *perturbationColumns) checkKind(column int, flag string, role columnRole
 	return nil
 }
 
-// columnContents is what a column holds: values of its type if the format has types, otherwise those
-// that were found.
+// columnContents is what a column holds: values of its type if the format has types, otherwise
+// those that were found.
 type columnContents struct {
 	number, text, other string // where the first number is, other text, and anything else; "" for none
 	noted               bool   // said of an experiment, not measured in it

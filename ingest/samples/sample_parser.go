@@ -80,8 +80,8 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 	return nil
 }
 
-// NewSample makes a sample with room for the values of a row. With the methods below, another reader
-// of the table, which finds the genes in its own way, reads the rest.
+// NewSample makes a sample with room for the values of a row. With the methods below, another
+// reader of the table, which finds the genes in its own way, reads the rest.
 func (p *Table) NewSample() ingest.Sample {
 	return ingest.Sample{Phenotypes: make([]float64, len(p.layout.phenotypes)), Attributes: make([]ingest.Value, len(p.layout.attributes))}
 }

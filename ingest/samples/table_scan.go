@@ -150,8 +150,8 @@ func (s *SampleIDs) Add(id []byte, row int64) error {
 	return err
 }
 
-// hashSet is a table with linear probing, at most three quarters full. A Go map takes three times as
-// long. 0 is an empty slot.
+// hashSet is a table with linear probing, at most three quarters full. A Go map takes three times
+// as long. 0 is an empty slot.
 type hashSet struct {
 	slots []uint64 // their number is a power of two
 	used  int

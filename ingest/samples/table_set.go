@@ -40,10 +40,10 @@ type PerturbationOptions struct {
 	NotPhenotypes []string          // columns to ignore
 	Attributes    []string          // default: every other column of text, in file order
 	Text          table.TextOptions // layout of a text file
-	// Alias finds the row of the gene that a name means which is no id; nil: only ids name genes.
-	// Goroutines call it side by side. Its rows are not those of other genes, as Of has.
+	// Alias returns the row of the gene with this other name; nil: genes have only their ids. It is
+	// called from several goroutines. Rows count the genes given to OpenFile, not those given to Of.
 	Alias func(name []byte) (gene uint32, ok bool)
-	// Ambiguous says of a name that no gene has why, "" if it is unknown; nil: all are
+	// Ambiguous says which features share a name, or "" for any other; nil: no name is ambiguous
 	Ambiguous func(name string) string
 	Synonyms  ingest.Synonyms // "" is RefuseSynonyms
 	// Controls are names that stand where a gene's does and delete nothing. They are looked for
@@ -168,7 +168,8 @@ type perturbationSet struct {
 
 func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
 
-// readDeletions makes Scan read only which genes samples delete, whether or not they are in the graph.
+// readDeletions makes Scan read only which genes samples delete, whether or not they are in the
+// graph.
 func (p *perturbationSet) readDeletions() {
 	p.deletions, p.options.UnknownGenes = true, ingest.DropGene
 	p.layout.id, p.layout.kindsAt = -1, -1

@@ -22,9 +22,9 @@ type Ablation struct {
 	// share of the edges to keep, above 0 and at most 1, chosen at random and kept in order; with the
 	// same seed, a smaller share is a subset of a larger one
 	Sample *float64 `yaml:"sample"`
-	// randomize the edges: swap the targets of random pairs, with ten attempts per edge. Each gene keeps
-	// its degree (in a directed source, its in-degree and out-degree). Swaps that would make a self loop
-	// or repeat an edge are skipped; self loops, weights and other columns stay in place
+	// randomize the edges: swap the targets of random pairs, with ten attempts per edge. Each gene
+	// keeps its degree (in a directed source, its in-degree and out-degree). Swaps that would make a
+	// self loop or repeat an edge are skipped; self loops, weights and other columns stay in place
 	Rewire bool `yaml:"rewire"`
 	Seed   int  `yaml:"seed"` // random seed of sample and rewire
 }
@@ -46,7 +46,8 @@ func (a Ablation) check(place conf.Place, weighted bool) error {
 // ablated counts what an ablation did to a relation.
 type ablated struct{ belowTop, notSampled, rewired int }
 
-// ablate applies the ablation to the edges of a relation. rows are those that it keeps, nil for all.
+// ablate applies the ablation to the edges of a relation. rows are those that it keeps, nil for
+// all.
 func (r *relation) ablate(a Ablation, undirected bool) (rows []int, done ablated, err error) {
 	keep := func(some []int) (dropped int) {
 		dropped = len(r.src) - len(some)

@@ -11,8 +11,8 @@ import (
 	"tcbuild/fault"
 )
 
-// randomTable has rows of genes g0 … with few different weights, so that there are ties, in a column
-// w, and their row in a column n.
+// randomTable has rows of genes g0 … with few different weights, so that there are ties, in a
+// column w, and their row in a column n.
 func randomTable(random *rand.Rand, genes, rows int) (ids []string, text string) {
 	for i := range genes {
 		ids = append(ids, fmt.Sprintf("g%02d", i))

@@ -90,8 +90,8 @@ type alleleReader struct {
 	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
-// find is names.find; yeast's alleles are written in lower case, its genes in upper case. Elsewhere,
-// Kras is a mouse's and KRAS a human's.
+// find is names.find; yeast's alleles are written in lower case, its genes in upper case.
+// Elsewhere, Kras is a mouse's and KRAS a human's.
 func (r *alleleReader) find(name string) meaning {
 	if m := r.names.find([]byte(name)); m.result != unknown || !r.yeast {
 		return m

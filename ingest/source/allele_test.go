@@ -116,8 +116,8 @@ func TestSuppressorStrains(t *testing.T) {
 	}
 }
 
-// Without yeast's alleles, a screen's controls follow the rule of other sets: they are not genes, and
-// case matters.
+// Without yeast's alleles, a screen's controls follow the rule of other sets: they are not genes,
+// and case matters.
 func TestControlsOfScreens(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"CAN1", "TP53"}, nil)
 	for _, c := range []struct {

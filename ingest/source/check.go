@@ -135,8 +135,8 @@ func (t *EdgesSpec) setTypes(types map[string]bool) error {
 	return err
 }
 
-// prepareEdges is prepared for one source of edges; relations maps the edge types of earlier sources
-// to their places.
+// prepareEdges is prepared for one source of edges; relations maps the edge types of earlier
+// sources to their places.
 func (s *GraphSpec) prepareEdges(i int, types map[string]bool, relations map[string]conf.Place) error {
 	edges := &s.Edges[i]
 	place := at(edges.Place, "edges.%d", i)

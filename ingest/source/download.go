@@ -25,8 +25,8 @@ type Download struct {
 	// (required)
 	File    string `yaml:"file"`
 	Address string `yaml:"address"` // where to download it from (required)
-	// expected SHA-256 of the uncompressed content (default: not checked; 'tcbuild ingest fetch' prints
-	// the digest that it finds)
+	// expected SHA-256 of the uncompressed content (default: not checked; 'tcbuild ingest fetch'
+	// prints the digest that it finds)
 	SHA256 string `yaml:"sha256"`
 	// the publisher updates the file in place, so a different digest is only a warning
 	Changes bool `yaml:"changes"`

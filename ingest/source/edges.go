@@ -35,7 +35,8 @@ type edgeFile struct {
 	factorRows bool
 
 	// The relations of a group, before it is made. In their names, {COLUMN} stands for the value of
-	// the column groupBy, whose values have edge types of their own. If that is -1, there is one group.
+	// the column groupBy, whose values have edge types of their own. If that is -1, there is one
+	// group.
 	relations []relation
 	groupBy   int
 	groups    []*edgeGroup // in order of their first rows
@@ -80,8 +81,8 @@ type edge struct {
 // error says what was found and expected.
 type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
 
-// read reads the file into a table for each relation of its groups, in order, and closes it. It takes
-// some 25 bytes per pair of nodes and 16 more per relation, and the columns that are kept.
+// read reads the file into a table for each relation of its groups, in order, and closes it. It
+// takes some 25 bytes per pair of nodes and 16 more per relation, and the columns that are kept.
 func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err error) {
 	f.byValue = make(map[string]*edgeGroup)
 	if f.groupBy < 0 {

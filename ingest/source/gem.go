@@ -204,8 +204,8 @@ type gemReader struct{ modelFile }
 // keyValue is a key of a map and its value.
 type keyValue struct{ key, value *yaml.Node }
 
-// keyValues returns the content of a map, with unique keys. Models write it as an ordered map: a list
-// of maps with one key each.
+// keyValues returns the content of a map, with unique keys. Models write it as an ordered map: a
+// list of maps with one key each.
 func (r gemReader) keyValues(node *yaml.Node) (all []keyValue, err error) {
 	maps := []*yaml.Node{node}
 	if node.Kind == yaml.SequenceNode {

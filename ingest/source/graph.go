@@ -163,7 +163,8 @@ func (n *Names) grow(id string) meaning {
 	return m
 }
 
-// addTo adds to a graph the nodes that edges have found, without those whose edges were all dropped.
+// addTo adds to a graph the nodes that edges have found, without those whose edges were all
+// dropped.
 func (n *Names) addTo(g *ingest.Graph) {
 	const unused = math.MaxUint32
 	rows := slices.Repeat([]uint32{unused}, len(n.features))

@@ -17,9 +17,9 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// MatrixSpec is for wide tables. Each value becomes a sample with the id "row: column", the phenotype
-// value and, unless columns are genes, the column's name as the attribute condition. The genes are
-// in the first column, whose name may be missing from the header, as in tables from R.
+// MatrixSpec is for wide tables. Each value becomes a sample with the id "row: column", the
+// phenotype value and, unless columns are genes, the column's name as the attribute condition. The
+// genes are in the first column, whose name may be missing from the header, as in tables from R.
 type MatrixSpec struct {
 	// what the columns of a matrix are: conditions, or genes, so that each value is of a double mutant
 	// (default: conditions; an error if the columns are named like genes)

@@ -62,8 +62,8 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", names, *s.MaxDropped)
 }
 
-// resolveGenes replaces gene names in the rules by ids. It returns how many rules it changed, and how
-// many reactions have only unknown genes. An unknown gene is an error if policy says so.
+// resolveGenes replaces gene names in the rules by ids. It returns how many rules it changed, and
+// how many reactions have only unknown genes. An unknown gene is an error if policy says so.
 func (m *gem) resolveGenes(names *Names, policy UnknownNames) (renamed, untouched int, err error) {
 	for i := range m.reactions {
 		reaction, changed, known, unknown := &m.reactions[i], false, false, ""

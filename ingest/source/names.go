@@ -35,8 +35,8 @@ type meaning struct {
 	kind   int16 // of the name; -1 for a gene id or an unknown name
 }
 
-// shortName is a name of up to 7 bytes, and its length: most are, and comparing them takes no look at
-// memory elsewhere. One map of all names takes a tenth longer for the features of SGD.
+// shortName is a name of up to 7 bytes, and its length: most are, and comparing them takes no look
+// at memory elsewhere. One map of all names takes a tenth longer for the features of SGD.
 type shortName [8]byte
 
 func shorten(name []byte) (short shortName, ok bool) {

@@ -27,8 +27,8 @@ type PerturbationSpec struct {
 	Phenotypes    []string `yaml:"phenotypes"`     // nil is every other column of numbers
 	NotPhenotypes []string `yaml:"not_phenotypes"` // columns that are no phenotypes
 	Attributes    []string `yaml:"attributes"`     // nil is every other column of text
-	// names that delete nothing: of controls; in a table of yeast's strains, also genes whose replacement is
-	// a marker of all strains, and not a mutation
+	// names that delete nothing: of controls; in a table of yeast's strains, also genes whose
+	// replacement is a marker of all strains, and not a mutation
 	Controls     []string            `yaml:"controls"`
 	SGDFeatures  string              `yaml:"aliases"`       // a file SGD_features.tab with other names of genes
 	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
@@ -46,8 +46,8 @@ type LayoutSpec struct {
 	// read a wide table with a row per deleted gene and a sample per value; replaces genes_columns
 	Matrix     bool `yaml:"matrix"`
 	MatrixSpec `yaml:",inline"`
-	// read names as yeast strains and alleles, such as YAL001C_tsq508, act1-129, ost3Δ and TFC3 - DAMP;
-	// leave it off for genes such as NKX2-1 (default: false)
+	// read names as yeast strains and alleles, such as YAL001C_tsq508, act1-129, ost3Δ and TFC3 -
+	// DAMP; leave it off for genes such as NKX2-1 (default: false)
 	YeastAlleles bool `yaml:"yeast_alleles"`
 	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
 	// [deletion])

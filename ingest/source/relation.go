@@ -290,7 +290,8 @@ func (p *pairs) find(hash uint32, pair uint64) *pairSlot {
 	}
 }
 
-// push appends to a slice that may become long, whose memory doubles: append would copy it more often.
+// push appends to a slice that may become long, whose memory doubles: append would copy it more
+// often.
 func push[T any](to []T, value T) []T {
 	if len(to) == cap(to) {
 		to = slices.Grow(to, len(to)+1)

@@ -54,8 +54,8 @@ func appendCounts(to, counts []Count) []Count {
 }
 
 // check returns an error for a source without any kept rows, or of whose rows a greater share than
-// maxDropped was dropped for their gene names: it is the wrong file, or is read the wrong way. hint is
-// for rows that were dropped for other reasons.
+// maxDropped was dropped for their gene names: it is the wrong file, or is read the wrong way. hint
+// is for rows that were dropped for other reasons.
 func (r SourceReport) check(hint string, names *Names, maxDropped float64) error {
 	otherNames := "give the genes' other names with " + names.otherNames()
 	switch {

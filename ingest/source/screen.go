@@ -15,8 +15,8 @@ import (
 )
 
 // screen is a table of strains, or a matrix, read as samples. Every Scan reads the file again, in
-// memory that grows with the number of different strains, of sample ids (about 20 bytes each), and of
-// pairs in a matrix of genes x genes.
+// memory that grows with the number of different strains, of sample ids (about 20 bytes each), and
+// of pairs in a matrix of genes x genes.
 type screen struct {
 	*samples.Table // of the file's layout
 	file           *inputfile.File

@@ -105,8 +105,8 @@ type EdgesSpec struct {
 	// (default: gene)
 	FromType string `yaml:"from_type"`
 	ToType   string `yaml:"to_type"` // node type of the target nodes (default: gene)
-	// relation in the edge type FROM_TYPE__RELATION__TO_TYPE. {column} is replaced with the name of the
-	// weight column. {COLUMN} is replaced with the row's value in that column, so that each value
+	// relation in the edge type FROM_TYPE__RELATION__TO_TYPE. {column} is replaced with the name of
+	// the weight column. {COLUMN} is replaced with the row's value in that column, so that each value
 	// makes its own edge type; characters that names cannot contain become _ (required)
 	Relation string `yaml:"relation"`
 	// column of source nodes; if several are listed, the first that is neither empty nor - in the row
@@ -114,7 +114,8 @@ type EdgesSpec struct {
 	From []string `yaml:"from"`
 	To   []string `yaml:"to"` // column of target nodes; several as for from
 	// true: store each pair once, in the direction and position of its first row; false: store an edge
-	// from -> to for each row, as is always done between two node types (required between nodes of one type, except for a matrix)
+	// from -> to for each row, as is always done between two node types (required between nodes of one
+	// type, except for a matrix)
 	Undirected  *bool  `yaml:"undirected"`
 	StripPrefix string `yaml:"strip_prefix"` // prefix that every name has, to be removed
 	// regular expression whose first group is the name; a field that does not match is an error
@@ -133,9 +134,9 @@ type EdgesSpec struct {
 	IDs       string              `yaml:"ids"`        // file with one id per line, for tables that give line numbers instead of names
 	IndexBase int                 `yaml:"index_base"` // number of the first line of ids, 0 or 1 (default: 0)
 	// read the table as a matrix of transcription factors and their targets. Each value other than 0,
-	// or within min and max, becomes an edge factor -> target with that weight. targets: one target per
-	// row, one factor per column; factors: the reverse, as in YEASTRACT's matrix. The header may omit
-	// the name of the first column
+	// or within min and max, becomes an edge factor -> target with that weight. targets: one target
+	// per row, one factor per column; factors: the reverse, as in YEASTRACT's matrix. The header may
+	// omit the name of the first column
 	Matrix MatrixRows `yaml:"matrix"`
 	// columns of a matrix to ignore, such as descriptions; those without a name are always ignored
 	Ignore []string `yaml:"ignore"`

@@ -106,8 +106,8 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	return nil
 }
 
-// controlNames returns the controls that must not be genes. In yeast's strains, controls are markers,
-// which are genes.
+// controlNames returns the controls that must not be genes. In yeast's strains, controls are
+// markers, which are genes.
 func (s PerturbationSpec) controlNames() []string {
 	if s.YeastAlleles {
 		return nil

@@ -57,8 +57,8 @@ func TestEveryBit(t *testing.T) {
 		everyBit(t, name, compressed.Bytes(), 0, compressed.Len())
 	}
 
-	// The metadata of Arrow files has no checksum, so only what is compressed is damaged: the bodies of
-	// messages, which follow each other.
+	// The metadata of Arrow files has no checksum, so only what is compressed is damaged: the bodies
+	// of messages, which follow each other.
 	polars, err := os.ReadFile("testdata/polars-lz4.arrow")
 	check(t, err)
 	for name, whole := range map[string][]byte{"polars-lz4.arrow": polars, "zstd.arrow": zstdArrow(t)} {

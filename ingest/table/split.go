@@ -14,8 +14,8 @@ import (
 func span(start, end int) rows.Span { return rows.Span{Start: uint32(start), End: uint32(end)} }
 
 // split appends the fields of a row that starts at offset in its buffer. Fields are short, so it
-// looks for their ends in eight bytes at a time: the high bit of each byte of found is set where the
-// delimiter is.
+// looks for their ends in eight bytes at a time: the high bit of each byte of found is set where
+// the delimiter is.
 func split(fields []rows.Span, record []byte, offset int, delimiter byte) []rows.Span {
 	const everyByte, highBits = 0x0101010101010101, 0x8080808080808080
 	start, at := 0, 0

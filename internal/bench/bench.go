@@ -1,5 +1,5 @@
-// Package bench measures what each way of storing masks costs on a user's own graph: it builds every
-// variant with every codec, and reads it back.
+// Package bench measures what each way of storing masks costs on a user's own graph: it builds
+// every variant with every codec, and reads it back.
 package bench
 
 import (
@@ -57,8 +57,8 @@ func (o Options) samplesOf(c Case, total, positions int) int {
 	return min(total, max(most, 1))
 }
 
-// Run measures, and writes results.json and report.html into Out. Each round runs all cases, so that
-// a temporary load on the machine affects all of them.
+// Run measures, and writes results.json and report.html into Out. Each round runs all cases, so
+// that a temporary load on the machine affects all of them.
 func Run(ctx context.Context, o Options) (*Results, error) {
 	start := time.Now()
 	in, err := readInputs(ctx, o)

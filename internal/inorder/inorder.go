@@ -24,8 +24,8 @@ type item[T any] struct {
 // workers have goroutines of their own, which end before the loop over the values does; a worker is
 // called by one of them. About two values per worker are in memory, as send waits for room.
 //
-// The last pair has the error of read, a worker's panic as a fault.Bug, or the cause of ctx once that
-// is done. If the loop ends before, send returns an error, which read must return.
+// The last pair has the error of read, a worker's panic as a fault.Bug, or the cause of ctx once
+// that is done. If the loop ends before, send returns an error, which read must return.
 func Each[T any](ctx context.Context, workers []func(T), read func(send func(T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)

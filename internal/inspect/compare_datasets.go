@@ -219,10 +219,10 @@ type Progress interface {
 	Add(samples int, bytes int64)
 }
 
-// CompareDatasets compares two datasets: their graphs as CompareGraphs does, their reaction rules and
-// phenotypes, and their samples, matched by id: genotypes, phenotypes and stored masks. Masks are
-// compared at the nodes and edges that both graphs have. It keeps up to limit examples of each kind
-// of difference, 0 for all.
+// CompareDatasets compares two datasets: their graphs as CompareGraphs does, their reaction rules
+// and phenotypes, and their samples, matched by id: genotypes, phenotypes and stored masks. Masks
+// are compared at the nodes and edges that both graphs have. It keeps up to limit examples of each
+// kind of difference, 0 for all.
 //
 // Damage is an error (fault.Damaged). Memory holds both graphs and, if the samples differ or are in
 // another order in B, their ids.

@@ -14,8 +14,9 @@ import (
 )
 
 // CompareGraphs compares two cell graphs: their nodes by id, their edges by the ids of their ends,
-// and the other columns of both. Another order is reported only if nothing else differs. It keeps up to limit examples of each kind of
-// difference, 0 for all. Tables that differ cost their size times its logarithm.
+// and the other columns of both. Another order is reported only if nothing else differs. It keeps
+// up to limit examples of each kind of difference, 0 for all. Tables that differ cost their size
+// times its logarithm.
 func CompareGraphs(a, b *ingest.Graph, limit int) *Differences {
 	c := graphComparison{a: a, b: b, report: newDifferences(limit)}
 	c.compare()

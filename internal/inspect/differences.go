@@ -25,7 +25,8 @@ type Finding struct {
 	Examples []string // the first ones, up to the limit
 }
 
-// newDifferences makes a report that keeps that many examples of each kind of difference, 0 for all.
+// newDifferences makes a report that keeps that many examples of each kind of difference, 0 for
+// all.
 func newDifferences(limit int) *Differences {
 	return &Differences{limit: limit, index: make(map[string]int)}
 }

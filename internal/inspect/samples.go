@@ -215,9 +215,10 @@ type UnknownSummary struct {
 }
 
 // Perturbations describes the perturbation set in a file or a torchcell store. Genes belong to a
-// graph or, if genes is nil, whatever genes the set names that are not among controls. A file is read twice, a store once. Memory
-// takes 16 bytes for each sample: duplicates are found by 64-bit hashes. Rows that a build would
-// refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.
+// graph or, if genes is nil, whatever genes the set names that are not among controls. A file is
+// read twice, a store once. Memory takes 16 bytes for each sample: duplicates are found by 64-bit
+// hashes. Rows that a build would refuse are a fault.Input, except for unknown genes and empty
+// genotypes, which are counted.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, controls []string) (*PerturbationSummary, error) {
 	set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true, Controls: controls})
 	if err != nil {

@@ -121,8 +121,8 @@ func (c *Chain) busy(queue []Job) error {
 }
 
 // cancelIncomplete cancels this user's waiting jobs of chains without their last job, and returns
-// the others: a submission was killed, or a job failed and SLURM has cancelled the ones after it. The
-// caller holds the lock of submissions.
+// the others: a submission was killed, or a job failed and SLURM has cancelled the ones after it.
+// The caller holds the lock of submissions.
 func (c *Chain) cancelIncomplete(ctx context.Context, queue []Job) (rest []Job, err error) {
 	complete := map[string]bool{"": true}
 	for _, job := range queue {

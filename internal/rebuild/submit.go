@@ -264,7 +264,8 @@ type size struct {
 // the yeast graph's figures.
 const unknownPositions = 10_000_000
 
-// inputSize reads the input's tables to find their size. What is wrong with them the first job says.
+// inputSize reads the input's tables to find their size. What is wrong with them the first job
+// says.
 func (r *Rebuild) inputSize() (s size) {
 	for _, stage := range r.Stages {
 		for _, source := range stage.Sources {
@@ -310,8 +311,8 @@ func tableSize(path string) (rows, columns int) {
 	}
 }
 
-// surveyCores is how many cores the incidence job asks for, where nodes have them: all tasks wait for
-// it.
+// surveyCores is how many cores the incidence job asks for, where nodes have them: all tasks wait
+// for it.
 const surveyCores = 4
 
 // AskFor sets the cores and the memory that jobs ask for. Memory is nil if SLURM does not know the

@@ -9,8 +9,8 @@ import (
 	"tcbuild"
 )
 
-// Jobs ask for memory by what they read; verification, in this example, by its cores, too. The survey
-// asks for four cores, or for as many as every node has.
+// Jobs ask for memory by what they read; verification, in this example, by its cores, too. The
+// survey asks for four cores, or for as many as every node has.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	set, sinfo := filepath.Join(dir, "set.tsv"), filepath.Join(dir, "sinfo")

@@ -22,8 +22,8 @@ type By string
 const (
 	BySample   By = "sample"
 	ByGenotype By = "genotype" // samples that perturb the same genes
-	// ByGene puts genes into parts; Straddling says what becomes of a sample whose genes are not all in
-	// one part.
+	// ByGene puts genes into parts; Straddling says what becomes of a sample whose genes are not all
+	// in one part.
 	ByGene By = "gene"
 	// Any other is an attribute or phenotype: samples with one value of it.
 )

@@ -25,8 +25,8 @@ type Part struct {
 	SharedGenotypes, SharedGenes int
 }
 
-// Seen counts samples of a part by the number of their perturbed genes, and of those that are seen in
-// training: that are of the first part, in a split by gene, or that samples of it perturb.
+// Seen counts samples of a part by the number of their perturbed genes, and of those that are seen
+// in training: that are of the first part, in a split by gene, or that samples of it perturb.
 type Seen struct {
 	Part                   string
 	Perturbed, Seen, Count int
@@ -106,7 +106,8 @@ func newSlot(name string) *slot {
 }
 
 // partOf is the part of a sample, or none. By gene, that is the last part that one of its genes is
-// of; straddles says that they are of several, and unseen counts those that are not of the first part.
+// of; straddles says that they are of several, and unseen counts those that are not of the first
+// part.
 func (s *splitter) partOf(number int, row *ingest.Sample) (part, unseen int, straddles bool, err error) {
 	if s.By != ByGene {
 		if unit := s.unitOf[number]; unit >= 0 {

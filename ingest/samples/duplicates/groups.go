@@ -44,8 +44,8 @@ func (n *numbering) add(k key) (number int, first bool) {
 	return int(known), !ok
 }
 
-// keyCounter counts different keys, in 16 bytes for each that was added. It sorts them in the end, which
-// is much faster than a map.
+// keyCounter counts different keys, in 16 bytes for each that was added. It sorts them in the end,
+// which is much faster than a map.
 type keyCounter []key
 
 // count counts the different keys, those that were added more than once, and how often these were.

@@ -228,9 +228,8 @@ var plain = strings.NewReplacer("-", "_", " ", "_")
 
 func plainName(name string) string { return plain.Replace(strings.ToLower(name)) }
 
-// statistic tells by its name which kind of statistic a column is, and of which phenotype, as
-// plainName has it. A name of torchcell's may go on with .MEMBER or #2, as its phenotype's then
-// does.
+// statistic reads from a column's name which kind of statistic it holds, and of which phenotype; it
+// returns the phenotype's plainName. In torchcell's names, both may end in .MEMBER or #2.
 func statistic(name string) (of string, found kind) {
 	name = plainName(name)
 	for _, separators := range []string{".#", "#", ""} {

@@ -176,7 +176,7 @@ func TestAttributeErrors(t *testing.T) {
 			`found columns y, experiment_type, dataset_name, medium, temperature, expected attribute column "temprature"`, `did you mean "temperature"?`},
 		{"a type of two", []string{noted("", "{}", "y", "1", "A:a|b")}, samples.PerturbationOptions{}, `record 0: found perturbation type "a|b", expected one without |`, ""},
 		{"bytes that are no text", []string{noted("\"dataset_name\": \"\xff\",", "{}", "y", "1", "A")}, samples.PerturbationOptions{}, `record 0: found text "\xff", expected UTF-8`, ""},
-		{"a label that is no text", []string{noted("", "{}", "y\xff", "1", "A")}, samples.PerturbationOptions{}, `record 0: found text "y\xff", expected UTF-8`, ""},
+		{"a label that is not UTF-8", []string{noted("", "{}", "y\xff", "1", "A")}, samples.PerturbationOptions{}, `record 0: found text "y\xff", expected UTF-8`, ""},
 		{"two units", []string{titer("1", "g/L"), titer("1", "g/L"), titer("1000", "mg/L")}, samples.PerturbationOptions{},
 			`record 2: phenotype "titer": found a value in "mg/L", expected "g/L" as in the records before it`, "--not-phenotypes titer"},
 		{"attribute of text as phenotype", []string{noted(smf, ypd30, "y", "1", "A")}, samples.PerturbationOptions{Phenotypes: []string{"medium"}},

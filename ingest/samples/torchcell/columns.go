@@ -42,9 +42,9 @@ type Column struct {
 // array, and by #2 and so on for further experiments of a record with the same label. If that name
 // is taken, its label goes in front.
 //
-// Attributes belong to their experiment, and their columns are named in the same way. As long as all
-// experiments of each record have the same label, attributes of different labels share a column;
-// otherwise all but the first label's attributes have their label in front.
+// Attributes belong to their experiment, and their columns are named in the same way. As long as
+// all experiments of each record have the same label, attributes of different labels share a
+// column; otherwise all but the first label's attributes have their label in front.
 type columns struct {
 	dir   string
 	index map[string]int // by identity

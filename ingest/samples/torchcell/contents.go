@@ -57,6 +57,7 @@ func (c *Contents) Close() error {
 }
 
 func (c *Contents) read(s *Store) (err error) {
+	// Removed at once, so that nobody has to clean up after a killed run.
 	if c.file, err = os.CreateTemp("", "tcbuild-store-"); err == nil {
 		err = os.Remove(c.file.Name())
 	}
@@ -103,8 +104,8 @@ func (c *Contents) failed(s *Store, err error) error {
 const fileBuffer = 64 << 10
 
 // A record in the file has its length, then its number, the number of its experiments, the
-// perturbations of each, the number of its cells, and these. Numbers are varints, texts follow their
-// length.
+// perturbations of each, the number of its cells, and these. Numbers are varints, texts follow
+// their length.
 //
 // The perturbations of an experiment are their number, and the gene and type of each, the length of
 // the type plus one.

@@ -20,8 +20,8 @@ type Filter struct{ keeps of[bool] }
 // Keeps reports whether the expression is true for a sample.
 func (f *Filter) Keeps(sample *ingest.Sample) bool { return f.keeps(sample) }
 
-// of is a part of an expression: its value for a sample. A missing number is NaN, a missing text has
-// missingText in it.
+// of is a part of an expression: its value for a sample. A missing number is NaN, a missing text
+// has missingText in it.
 type of[T float64 | string | bool] func(*ingest.Sample) T
 
 // missingText is in the bytes of a missing text. Texts are UTF-8, which never has this byte, and
@@ -140,7 +140,8 @@ func ordering[T cmp.Ordered](operator string) func(x, y T) bool {
 	return func(x, y T) bool { return x >= y }
 }
 
-// comparison compares two parts, or one with the values of a list. With a missing value it is false.
+// comparison compares two parts, or one with the values of a list. With a missing value it is
+// false.
 func comparison[T float64 | string](n *ast.BinaryNode, x, y of[T], is func(x, y T) bool, negated bool, missing func(T) bool) of[bool] {
 	if list, ok := n.Right.(*ast.ConstantNode); ok {
 		values := list.Value.(map[T]struct{})

@@ -36,8 +36,8 @@ func (r *resolver) functions() []string {
 // resolver replaces what an expression asks of a sample by terms, refuses what is not part of the
 // language, and makes comparisons with missing values false. It stops at the first error.
 //
-// The parser makes (a < b) and (b < c) of a < b < c, which share the node b: resolve meets the nodes
-// in b twice, and a chain in the middle of chains twice as often for each of them.
+// The parser makes (a < b) and (b < c) of a < b < c, which share the node b: resolve meets the
+// nodes in b twice, and a chain in the middle of chains twice as often for each of them.
 type resolver struct {
 	visits  int // that are left: more mean chains in the middle of chains
 	columns ingest.Columns

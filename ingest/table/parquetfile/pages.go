@@ -185,8 +185,9 @@ func takeValues(data []byte, count int, page file.Page, column *schema.Column) (
 
 // takeRuns returns what follows count numbers of width bits in data, in Parquet's hybrid of
 // repeated and bit-packed runs, and how many of them are equal to one, unless that is nil. It
-// returns false if there are fewer, or if one is larger than one. Each run starts with a varint: an even one is twice the length
-// of a repeated run; an odd one is twice the number of groups of eight in a packed run, plus one.
+// returns false if there are fewer, or if one is larger than one. Each run starts with a varint: an
+// even one is twice the length of a repeated run; an odd one is twice the number of groups of eight
+// in a packed run, plus one.
 func takeRuns(data []byte, width, count int, one *int16) (rest []byte, equal int, ok bool) {
 	for count > 0 {
 		header, n := binary.Uvarint(data)

@@ -126,8 +126,8 @@ func (s *Source) openGroup() error {
 	return nil
 }
 
-// checkFooter returns an error for a footer that contradicts itself. A footer has no checksum, but it
-// says most things twice, so that a flipped bit does not lose rows or columns, nor give values
+// checkFooter returns an error for a footer that contradicts itself. A footer has no checksum, but
+// it says most things twice, so that a flipped bit does not lose rows or columns, nor give values
 // another type.
 func checkFooter(r *file.Reader) error {
 	all, rows := r.MetaData(), int64(0)

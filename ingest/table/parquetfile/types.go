@@ -59,9 +59,10 @@ func newLeaf(field schema.Node, column *schema.Column, index int) leaf {
 	return l
 }
 
-// durations are the top-level columns that are durations, with their types. Parquet has integers for
-// them. Arrow's writers say so in the file's metadata, in a schema as in an Arrow stream: ffffffff, a
-// length, and a flatbuffer. The slots are vtable offsets from Arrow's format/{Message,Schema}.fbs.
+// durations are the top-level columns that are durations, with their types. Parquet has integers
+// for them. Arrow's writers say so in the file's metadata, in a schema as in an Arrow stream:
+// ffffffff, a length, and a flatbuffer. The slots are vtable offsets from Arrow's
+// format/{Message,Schema}.fbs.
 func durations(file *metadata.FileMetaData) (found map[string]arrow.DataType, err error) {
 	const (
 		messageHeader, schemaFields, fieldName = 8, 6, 4

@@ -20,8 +20,8 @@ type Writer struct {
 	writer *file.Writer
 }
 
-// NewWriter begins a file of float64 columns, in which NaN is a missing value, and of columns of utf8
-// and of lists of utf8.
+// NewWriter begins a file of float64 columns, in which NaN is a missing value, and of columns of
+// utf8 and of lists of utf8.
 func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
 	text := func(name string, nullable bool) (schema.Node, error) {
 		repetition := parquet.Repetitions.Required
@@ -108,8 +108,8 @@ func numbersThere(numbers *array.Float64) (there []float64, definitions, repetit
 	return there, definitions, nil
 }
 
-// textsThere are the texts that are not missing, and the levels of each, if the column has any. Those
-// of a column without missing texts are ignored.
+// textsThere are the texts that are not missing, and the levels of each, if the column has any.
+// Those of a column without missing texts are ignored.
 func textsThere(values arrow.Array) (there []parquet.ByteArray, definitions, repetitions []int16) {
 	switch values := values.(type) {
 	case *array.String:

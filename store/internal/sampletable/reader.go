@@ -85,9 +85,9 @@ type partReader struct {
 // NewReader makes a reader; files are opened when they are first needed.
 func (t *Table) NewReader() *Reader { return &Reader{table: t, files: make(map[int]*partReader)} }
 
-// Row reads a sample, 0 <= sample < the table's. Its slices live until the next one is read. Reading
-// samples in order costs about 0.1 µs each; another record batch takes its bytes, some 200 kB with
-// few columns. An error names all samples that cannot be read for the same reason.
+// Row reads a sample, 0 <= sample < the table's. Its slices live until the next one is read.
+// Reading samples in order costs about 0.1 µs each; another record batch takes its bytes, some 200
+// kB with few columns. An error names all samples that cannot be read for the same reason.
 func (r *Reader) Row(sample int) (_ *ingest.Sample, err error) {
 	number := sample / r.table.layout.PartSamples
 	defer func() {

@@ -67,7 +67,8 @@ func Create(dir string, columns ingest.Columns) (*Writer, error) {
 	return w, nil
 }
 
-// Add appends samples, which must not change afterwards. It fails if earlier ones cannot be written.
+// Add appends samples, which must not change afterwards. It fails if earlier ones cannot be
+// written.
 func (w *Writer) Add(samples *ingest.Samples) error {
 	for from := 0; from < samples.Len(); {
 		end := min(from+w.layout.PartSamples-w.count, samples.Len())
