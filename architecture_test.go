@@ -18,10 +18,11 @@ func TestImportDirections(t *testing.T) {
 		"fault":             "",
 		"internal/disk":     "fault",
 		"internal/lmdbfile": "",
+		"internal/download": "fault",
 		"internal/inorder":  "fault",
 		"conf":              "fault internal/disk",
 		"encode":            "encode",
-		"ingest":            "ingest conf fault internal/lmdbfile internal/disk internal/inorder",
+		"ingest":            "ingest conf fault internal/lmdbfile internal/disk internal/inorder internal/download",
 		"incidence":         "ingest",
 		"store":             "store ingest incidence encode fault internal/disk internal/inorder internal/lmdbfile",
 		// nothing that builds masks
@@ -35,7 +36,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/croissant": "ingest store fault internal/disk",
 		"internal/selection": "ingest store fault",
 		"docs":               "",
-		"cmd":                "docs ingest incidence encode store gpuverify conf tcbuild internal/bench internal/inspect internal/rebuild internal/croissant internal/selection internal/page fault internal/disk",
+		"cmd":                "docs ingest incidence encode store gpuverify conf tcbuild internal/bench internal/inspect internal/rebuild internal/croissant internal/selection internal/page internal/download fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",

@@ -15,6 +15,7 @@ import (
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/source"
+	"tcbuild/internal/download"
 )
 
 func newIngest(e *env) *cobra.Command {
@@ -56,8 +57,10 @@ func newIngestFetch(e *env) *cobra.Command {
 		Short: "Download the public files that settings name, and check their digests",
 		Long: `Download the public files listed in the settings under downloads, to the paths where
 'tcbuild ingest graph' reads them, and check the SHA-256 of every file. Existing files are
-checked and not downloaded again. A file whose content differs from its digest is
-an error, unless the settings say that its publisher updates it in place (changes: true). If
+checked and not downloaded again. A server that stalls for a minute, or breaks the
+connection, is asked again for the rest; if that does not help, the exit code is 75, and
+running the command again continues the download. A file whose content differs from its
+digest is an error, unless the settings say that its publisher updates it in place (changes: true). If
 the settings have no digest, prints the digest that it finds. Add it to the settings as
 sha256, and later downloads are checked against it.`,
 		Example: `  tcbuild ingest fetch --config yeast
@@ -71,8 +74,10 @@ sha256, and later downloads are checked against it.`,
 		if len(spec.Downloads) == 0 {
 			return fault.New(fault.Usage, "'tcbuild presets yeast' shows one", "ingest fetch: found no section downloads in the settings")
 		}
-		for _, download := range spec.Downloads {
-			fetched, err := download.Fetch(ctx)
+		client := download.Patient
+		client.Tell = func(line string) { e.log.Info(line) }
+		for _, file := range spec.Downloads {
+			fetched, err := file.Fetch(ctx, client)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"strings"
@@ -19,6 +20,7 @@ import (
 )
 
 func main() {
+	log.SetOutput(io.Discard) // net/http logs what servers do wrong, which its errors say too
 	ctx, stop := interruptible(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
+	"tcbuild/internal/download"
 )
 
 // Download is a public file that sources read.
@@ -43,8 +43,9 @@ type Fetched struct {
 }
 
 // Fetch downloads a file unless it is there. A file that does not have the digest is a fault.Input,
-// whether it was there or not, and is never replaced or kept under its name.
-func (d Download) Fetch(ctx context.Context) (Fetched, error) {
+// whether it was there or not, and is never replaced or kept under its name. After a fault.Busy,
+// such as a broken connection, another Fetch continues where this one stopped.
+func (d Download) Fetch(ctx context.Context, client download.Client) (Fetched, error) {
 	if err := required(at(d.Place, "downloads"), "file", d.File, "address", d.Address); err != nil {
 		return Fetched{}, err
 	}
@@ -52,55 +53,81 @@ func (d Download) Fetch(ctx context.Context) (Fetched, error) {
 	switch _, err := os.Stat(d.File); {
 	case err == nil:
 		done.Present = true
-		return done, done.check(d.File, "remove it, then run the same command again to download it")
+		const again = "remove it, then run the same command again to download it"
+		return done, done.check(d.File, again, again)
 	case !errors.Is(err, fs.ErrNotExist):
 		return done, err
 	}
 	if err := os.MkdirAll(filepath.Dir(d.File), 0o777); err != nil {
 		return done, err
 	}
-	file, err := disk.Create(d.File)
+	part, err := d.lockPart()
 	if err != nil {
 		return done, err
 	}
-	if err := d.write(ctx, file); err != nil {
-		return done, errors.Join(fmt.Errorf("download %s: %w", d.File, err), file.Discard())
+	defer part.Close()
+	err = client.Get(ctx, d.Address, part)
+	if errors.Is(err, fault.Busy) || ctx.Err() != nil {
+		return done, fmt.Errorf("download %s: %w", d.File, err) // the part stays, to be continued
 	}
-	if err := done.check(file.Name(), "its publisher has replaced it: check what has changed, and update sha256 in the settings"); err != nil {
-		return done, errors.Join(err, file.Discard())
+	if err != nil {
+		err = fmt.Errorf("download %s: %w", d.File, err)
+	} else {
+		err = done.publish(part)
 	}
-	return done, file.Publish()
+	return done, errors.Join(err, os.Remove(part.Name()))
 }
 
-// write writes the content that the address answers with.
-func (d Download) write(ctx context.Context, file io.Writer) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Address, nil)
+// lockPart opens the hidden file with what has been received so far, for this process alone.
+func (d Download) lockPart() (*os.File, error) {
+	digest := sha256.Sum256([]byte(d.Address))
+	name := fmt.Sprintf(".%s.%x.part", filepath.Base(d.File), digest[:4])
+	part, err := disk.TryLock(filepath.Join(filepath.Dir(d.File), name), disk.Alone)
+	if err == nil && !disk.IsCurrent(part) {
+		part.Close() // another process has just published it
+		err = disk.ErrLocked
+	}
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, fault.New(fault.Busy, "wait until it has ended, then run the same command again",
+			"download %s: another process downloads it", d.File)
+	}
+	return part, err
+}
+
+// publish gives the downloaded content its name, if it is what the settings expect.
+func (f *Fetched) publish(part *os.File) error {
+	file, err := disk.Create(f.File)
 	if err != nil {
-		return fault.New(fault.Usage, "correct the address in the settings", "%w", err)
+		return err
 	}
-	const byHand = "check the address and the network, or save the file there yourself"
-	response, err := http.DefaultClient.Do(request)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := f.write(file, part); err != nil {
+		return errors.Join(fmt.Errorf("download %s: %w", f.File, err), file.Discard())
 	}
-	if err != nil {
-		return fault.New(fault.Failed, byHand, "%v", err) // not %w: it says nothing about the disk
+	if err := f.check(file.Name(),
+		"run the same command again; if it comes broken again, save the file there yourself",
+		"if its publisher has replaced it, check what has changed, then update sha256 in the settings"); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", f.Address, err), file.Discard())
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fault.New(fault.Failed, byHand, "%s answered %s", d.Address, response.Status)
+	return file.Publish()
+}
+
+// write copies what was downloaded, compressed if only the file's name says so.
+func (f *Fetched) write(file io.Writer, part *os.File) error {
+	if _, err := part.Seek(0, io.SeekStart); err != nil {
+		return err
 	}
-	if !isGzip(d.File) || isGzip(d.Address) {
-		_, err = io.Copy(file, response.Body)
+	if !isGzip(f.File) || isGzip(f.Address) {
+		_, err := io.Copy(file, part)
 		return err
 	}
 	compressed := gzip.NewWriter(file)
-	_, err = io.Copy(compressed, response.Body)
+	_, err := io.Copy(compressed, part)
 	return errors.Join(err, compressed.Close())
 }
 
-// check compares the content of the file at path with the digest.
-func (f *Fetched) check(path, hint string) error {
+// check compares the content of the file at path with the digest. The hints are for a file that
+// cannot be decompressed, and for a whole one with another digest.
+func (f *Fetched) check(path, broken, other string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -114,16 +141,16 @@ func (f *Fetched) check(path, hint string) error {
 	var content io.Reader = file
 	if isGzip(f.File) {
 		if content, err = gzip.NewReader(file); err != nil {
-			return fault.New(fault.Input, hint, "read %s: %w", f.File, err)
+			return fault.New(fault.Input, broken, "read %s: %w", f.File, err)
 		}
 	}
 	digest := sha256.New()
 	if _, err := io.Copy(digest, content); err != nil {
-		return fault.New(fault.Input, hint, "read %s: %w", f.File, err)
+		return fault.New(fault.Input, broken, "read %s: %w", f.File, err)
 	}
 	f.Found = hex.EncodeToString(digest.Sum(nil))
 	if f.Found != f.SHA256 && f.SHA256 != "" && !f.Changes {
-		return fault.New(fault.Input, hint, "check %s: found content with sha256 %s, expected %s", f.File, f.Found, f.SHA256)
+		return fault.New(fault.Input, other, "check %s: found content with sha256 %s, expected %s", f.File, f.Found, f.SHA256)
 	}
 	return nil
 }

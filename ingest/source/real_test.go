@@ -11,6 +11,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/download"
 )
 
 // data is the folder of the public files.
@@ -57,7 +58,7 @@ func TestYeastPresetDigests(t *testing.T) {
 		downloads[download.File] = download
 	}
 	for _, path := range spec.Files() {
-		download, named := downloads[path]
+		file, named := downloads[path]
 		if !named {
 			t.Errorf("the preset reads %s, which it does not download", path)
 			continue
@@ -66,7 +67,7 @@ func TestYeastPresetDigests(t *testing.T) {
 		if filepath.Base(path) == "yeast_string_genes.txt" {
 			continue // our copy ends its last line
 		}
-		if fetched, err := download.Fetch(t.Context()); err != nil || !fetched.Present || fetched.Found != download.SHA256 {
+		if fetched, err := file.Fetch(t.Context(), download.Client{}); err != nil || !fetched.Present || fetched.Found != file.SHA256 {
 			t.Errorf("%s: %+v, %v", path, fetched, err)
 		}
 	}
