@@ -126,4 +126,11 @@ Long values are cut in the middle. Unprintable characters of ids and names appea
 SIGINT, SIGTERM and SIGUSR1, which SLURM sends before a time limit, stop a run at the next batch. A
 second signal, a second later or more, kills it. If a run hangs on a file or pipe, it ends after 5
 seconds with the same exit code. A job of a SLURM chain may take longer, so that it can be requeued.
+
+### Memory
+
+In a container or a SLURM job with limited memory, and under @ulimit -v@, the garbage collector
+works harder before it takes more. Where memory, addresses (below 2 GB) or threads run out all the
+same, Go's runtime ends the program with a dump and exit code 2, and the kernel with 137. Nothing is
+left under a final name.
 `

@@ -20,6 +20,7 @@ import (
 )
 
 func main() {
+	limitMemory()
 	log.SetOutput(io.Discard) // net/http logs what servers do wrong, which its errors say too
 	ctx, stop := interruptible(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
