@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,13 +10,14 @@ import (
 	"time"
 
 	"tcbuild/fault"
+	"tcbuild/internal/testing/seed"
 )
 
 // A killed command leaves nothing that the same command, run again, does not remove.
 func TestKilledRunsLeaveNothing(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	f := newFixture(t, 2000, 3000)
+	f, r := newFixture(t, 2000, 3000), seed.Rand(t)
 	for _, c := range []struct{ run, made string }{
 		{"synth --out new/made --samples 3000", "new/made"},
 		{"ingest perturbations sets.tsv --graph graph --out new/p.arrow", "new/p.arrow"},
@@ -41,7 +41,7 @@ func TestKilledRunsLeaveNothing(t *testing.T) {
 			for range 8 {
 				fresh()
 				cmd := begin(t, f.dir, args...)
-				time.Sleep(rand.N(took))
+				time.Sleep(time.Duration(r.Int64N(int64(took))))
 				kill(t, cmd)
 				if o := execute(t, f.dir, args...); o.code != 0 && !strings.Contains(o.stderr, "already exists") {
 					t.Fatalf("after a kill: got exit code %d, stderr:\n%s", o.code, o.stderr)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -76,9 +77,8 @@ func (s fakeSLURM) execute(t *testing.T, dir string, args ...string) outcome {
 // queue any more.
 func (s fakeSLURM) run(t *testing.T, dir string, id int, task string, more ...string) (last outcome) {
 	t.Helper()
-	script := filepath.Join(s.dir, fmt.Sprintf("%d.sbatch", id))
 	tasks := []string{task}
-	array := regexp.MustCompile(`--array=0-(\d)`).FindStringSubmatch(read(t, script))
+	array := s.array(t, id)
 	if array != nil && task == "" {
 		tasks = nil
 		for i := '0'; i <= rune(array[1][0]); i++ {
@@ -86,20 +86,35 @@ func (s fakeSLURM) run(t *testing.T, dir string, id int, task string, more ...st
 		}
 	}
 	for _, task := range tasks {
-		cmd := program(t, "main")
-		cmd.Path, cmd.Args, cmd.Dir = "/bin/bash", []string{"bash", script}, dir
+		cmd := s.task(t, dir, id, task)
 		cmd.Env = append(cmd.Env, more...)
-		if array != nil {
-			count, _ := strconv.Atoi(array[1])
-			cmd.Env = append(cmd.Env, "SLURM_ARRAY_TASK_ID="+task, "SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_MAX="+array[1],
-				fmt.Sprintf("SLURM_ARRAY_TASK_COUNT=%d", count+1))
-		}
 		if last = finish(t, start(t, cmd)); last.code != 0 {
 			break
 		}
 	}
 	os.Remove(filepath.Join(s.dir, "queue", strconv.Itoa(id)))
 	return last
+}
+
+// array is the last task of a job's array, or nil.
+func (s fakeSLURM) array(t *testing.T, id int) []string {
+	t.Helper()
+	return regexp.MustCompile(`--array=0-(\d)`).FindStringSubmatch(read(t, s.script(id)))
+}
+
+func (s fakeSLURM) script(id int) string { return filepath.Join(s.dir, fmt.Sprintf("%d.sbatch", id)) }
+
+// task is the process of a job's task.
+func (s fakeSLURM) task(t *testing.T, dir string, id int, task string) *exec.Cmd {
+	t.Helper()
+	cmd := program(t, "main")
+	cmd.Path, cmd.Args, cmd.Dir = "/bin/bash", []string{"bash", s.script(id)}, dir
+	if array := s.array(t, id); array != nil {
+		count, _ := strconv.Atoi(array[1])
+		cmd.Env = append(cmd.Env, "SLURM_ARRAY_TASK_ID="+task, "SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_MAX="+array[1],
+			fmt.Sprintf("SLURM_ARRAY_TASK_COUNT=%d", count+1))
+	}
+	return cmd
 }
 
 // succeed runs jobs that must succeed.

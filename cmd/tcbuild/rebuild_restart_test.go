@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"tcbuild/internal/disk"
 )
@@ -40,10 +40,22 @@ func TestTaskWaitsForItsFormerSelf(t *testing.T) {
 	if o := s.run(t, f.dir, 2, "0"); o.code != 0 {
 		t.Fatalf("got %d, %s", o.code, o.stderr)
 	}
-	released := time.AfterFunc(7*time.Second, func() { lock.Close() })
-	defer released.Stop()
-	if o := s.run(t, f.dir, 2, "1"); o.code != 0 || !strings.Contains(o.stderr, "waiting for another process to end") {
-		t.Errorf("got %d, %s", o.code, o.stderr)
+	task := s.task(t, f.dir, 2, "1")
+	stderr, err := task.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := task.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); log.WriteString(lines.Text() + "\n") {
+		if strings.Contains(lines.Text(), "waiting for another process to end") {
+			lock.Close()
+		}
+	}
+	if err := task.Wait(); err != nil || lock.Close() == nil {
+		t.Errorf("got %v, %s", err, &log)
 	}
 	s.succeed(t, f.dir, 3, 4)
 }

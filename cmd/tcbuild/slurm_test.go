@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -357,15 +356,13 @@ func (c cluster) logs(dir string) string {
 	return all.String()
 }
 
-// freePort is a TCP port that nobody listens on, and that no connection is given by the system.
+// freePort is a TCP port that nobody listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
-	for {
-		listener, err := net.Listen("tcp", fmt.Sprintf(":%d", 10_000+mathrand.IntN(20_000)))
-		if err != nil {
-			continue
-		}
-		defer listener.Close()
-		return listener.Addr().(*net.TCPAddr).Port
+	listener, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }

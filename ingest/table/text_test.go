@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zip"
@@ -455,21 +454,12 @@ func TestWrongFormatIsNotDigested(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		check(t, os.WriteFile(path, nil, 0o666))
 		check(t, os.Truncate(path, 1<<42))
-		failed := make(chan error, 1)
-		go func() {
-			r, err := Open(path)
-			if err == nil {
-				_, err = r.Next()
-			}
-			failed <- err
-		}()
-		select {
-		case err := <-failed:
-			if fault.KindOf(err) != fault.Input {
-				t.Errorf("%s: got %v", name, err)
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatalf("%s is still digested", name)
+		r, err := Open(path)
+		if err == nil {
+			_, err = r.Next()
+		}
+		if fault.KindOf(err) != fault.Input {
+			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }

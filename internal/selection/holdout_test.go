@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -167,11 +168,7 @@ func TestStraddling(t *testing.T) {
 		held := map[string]string{}
 		if r.IntN(2) == 0 {
 			held[geneID(r.IntN(testGenes))], held[geneID(r.IntN(testGenes))] = "test", "test"
-			var genes []string
-			for gene := range held {
-				genes = append(genes, gene)
-			}
-			o.HoldOut = []string{"gene=" + genesFile(t, genes)}
+			o.HoldOut = []string{"gene=" + genesFile(t, slices.Sorted(maps.Keys(held)))}
 		}
 		parts, _ := split(t, build(t, samples), o)
 		// A gene's part is the part of the samples that delete it alone, or with others of the part.
@@ -241,7 +238,8 @@ func TestByColumn(t *testing.T) {
 	}
 }
 
-// Samples for which a rule is true are in its part, and the others are split by the fractions.
+// Samples for which a rule is true are in its part, and the others are split by the fractions. A
+// rule that is true for none is an error.
 func TestHoldOut(t *testing.T) {
 	r := seed.Rand(t)
 	for range testrun.Cases(30, 8) {
@@ -264,7 +262,19 @@ func TestHoldOut(t *testing.T) {
 			{[]string{"fitness=0"}, func(s sample) string { return map[bool]string{true: "test"}[s.fitness == "-0"] }},
 		} {
 			by := []By{BySample, ByGenotype}[r.IntN(2)]
-			parts, _ := split(t, build(t, samples), SplitOptions{Fractions: []Fraction{{"train", 7e8}, {"val", 3e8}}, By: by, HoldOut: c.holdOut, Seed: r.Uint64()})
+			o := SplitOptions{Fractions: []Fraction{{"train", 7e8}, {"val", 3e8}}, By: by, HoldOut: c.holdOut, Seed: r.Uint64()}
+			heldOut := make(map[string]bool)
+			for _, s := range samples {
+				heldOut[c.want(s)] = true
+			}
+			if delete(heldOut, ""); len(heldOut) < len(c.holdOut) {
+				_, err := Split(context.Background(), build(t, samples), o, t.TempDir())
+				if err == nil || !strings.Contains(err.Error(), "matches none of the samples") {
+					t.Fatalf("%v: got %v", c.holdOut, err)
+				}
+				continue
+			}
+			parts, _ := split(t, build(t, samples), o)
 			genotypes := make(map[string]string)
 			for i, s := range samples {
 				want := c.want(s)

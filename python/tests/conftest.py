@@ -6,7 +6,9 @@ import fcntl
 import functools
 import json
 import os
+import random
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,26 @@ from cases import Case
 REPOSITORY = Path(__file__).parents[2]
 # Half of the time of processes as short as those of tests is for collecting garbage.
 NO_GARBAGE = {"GOGC": "off", "GOMEMLIMIT": "256MiB"}
+
+
+# Tests that draw their cases draw the same each time, unless TCBUILD_SEED is another number, or
+# "random".
+_seed = os.environ.get("TCBUILD_SEED", "1")
+SEED = random.randrange(1 << 32) if _seed == "random" else int(_seed)
+
+
+@pytest.fixture
+def seed() -> int:
+    """Of a test's cases. A test that fails shows it."""
+    print(f"to try the same cases again: TCBUILD_SEED={SEED}")
+    return SEED
+
+
+@pytest.fixture(autouse=True)
+def same_weights() -> None:
+    """What torch draws does not depend on the tests before."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(SEED)
 
 
 class Tcbuild:

@@ -363,7 +363,7 @@ def test_example_trains(tcbuild, tmp_path, matrix):
     command = [sys.executable, example, dataset, file, "--steps", 6, "--workers", 1]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     done = subprocess.run(
-        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=600
+        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=1200
     )
     assert done.returncode == 0, done.stderr
     losses = [float(line.split()[-1]) for line in done.stdout.splitlines()]

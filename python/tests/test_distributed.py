@@ -82,7 +82,7 @@ def trained(path, folder, ranks, runs):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += [f"--nproc-per-node={ranks}", script, path, folder, *runs]
     done = subprocess.run(
-        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=600
+        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=1200
     )
     assert done.returncode == 0, done.stderr
     return list(zip(*(json.loads((folder / f"{rank}.json").read_text()) for rank in range(ranks))))

@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,12 +22,10 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 
 import tcbuild as package
 import tcbuild.torch as tt
-from conftest import REPOSITORY
+from conftest import REPOSITORY, SEED
 from tcbuild import pyg
 from test_docs import code
 from torch_cases import built_case
-
-SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(2**32)))
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +43,8 @@ SAMPLERS = {
 
 @pytest.mark.parametrize("kind", ["torch", "pyg"])
 @pytest.mark.parametrize(("sampler", "workers"), [("feistel", 0), ("feistel", 2), ("torch", 2)])
-def test_the_rest_of_an_epoch_is_exactly_the_rest(path, kind, sampler, workers):
+def test_the_rest_of_an_epoch_is_exactly_the_rest(path, kind, sampler, workers, seed):
     """Resumed three times in one epoch, then at its end."""
-    print("seed", SEED)
     dataset = tt.Dataset(path) if kind == "torch" else pyg.Dataset(path, ["fitness"])
     collate = tt.collate if kind == "torch" else pyg.LazyCollater()
 
@@ -65,7 +61,7 @@ def test_the_rest_of_an_epoch_is_exactly_the_rest(path, kind, sampler, workers):
         return batch.sample_ids if kind == "torch" else batch.sample_id
 
     want, seen, state = [ids(batch) for batch in loader()], [], None
-    for stop in [*sorted(random.Random(SEED).sample(range(1, len(want)), 3)), len(want)]:
+    for stop in [*sorted(random.Random(seed).sample(range(1, len(want)), 3)), len(want)]:
         rest = iter(part := loader(state))
         seen += [ids(next(rest)) for _ in range(stop - len(seen))]
         state = part.state_dict()
@@ -98,17 +94,20 @@ def test_other_samples_do_not_resume(path, workers):
             resumed(other, state_of(saved))
 
 
-NOTES = """import json
-import multiprocessing
+NOTES = """import itertools
+import json
 import os
-import time
+import signal
+
+numbers = itertools.count(1)
 
 
 def noted(loader):
     with open(os.environ["NOTES"], "a") as file:
         for batch in loader:
             print(json.dumps(batch.sample_indices.tolist()), file=file, flush=True)
-            time.sleep(0.02)  # leaves time for the kill
+            if next(numbers) == int(os.environ["LAST"]):
+                signal.pause()  # until it is killed
             yield batch
 
 
@@ -135,7 +134,10 @@ class Trainer:
         self.runs += 1
         environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
         environment |= {"OMP_NUM_THREADS": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost"}
-        environment["MASTER_PORT"] = str(free_port())
+        # As under torchrun, the ranks meet in a store that listens before they start.
+        store = torch.distributed.TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+        environment |= {"MASTER_PORT": str(store.port), "LAST": str(batches or 0)}
+        environment |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
         notes = [self.folder / f"notes.{self.runs}.{rank}" for rank in (0, 1)]
         ranks = [
             subprocess.Popen(
@@ -154,7 +156,7 @@ class Trainer:
                 rank.kill()
         expected = 0 if batches is None else -signal.SIGKILL
         for rank in ranks:
-            _, printed = rank.communicate(timeout=300)
+            _, printed = rank.communicate(timeout=1200)
             assert rank.returncode == expected, printed
         return [list(map(json.loads, begun(file))) for file in notes]
 
@@ -163,18 +165,12 @@ def begun(notes):
     return notes.read_text().splitlines() if notes.exists() else []
 
 
-def free_port():
-    with socket.create_server(("localhost", 0)) as server:
-        return server.getsockname()[1]
-
-
 @pytest.mark.slow
-def test_a_killed_trainer_goes_on_as_if_nothing_had_happened(tcbuild, tmp_path):
-    print("seed", SEED)
+def test_a_killed_trainer_goes_on_as_if_nothing_had_happened(tcbuild, tmp_path, seed):
     case = "several values in each shard"
     path = built_case(tcbuild, case, "all", tmp_path, ["incidence"]).datasets["incidence"]
     killed = Trainer(tmp_path / "killed", path)
-    runs = [killed.run(random.Random(SEED).randrange(1, 70)), killed.run()]
+    runs = [killed.run(random.Random(seed).randrange(1, 70)), killed.run()]
     undisturbed = Trainer(tmp_path / "undisturbed", path)
     whole = undisturbed.run()
     for rank, batches in enumerate(whole):

@@ -106,9 +106,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_columns_are_typed_by_all_their_cells(tcbuild, graph: Path, tmp_path: Path):
-    seed = random.randrange(1 << 32)
-    print("seed", seed)
+def test_columns_are_typed_by_all_their_cells(tcbuild, graph: Path, tmp_path: Path, seed: int):
     rng = random.Random(seed)
     for n in range(25):
         column = random_column(rng)

@@ -50,7 +50,7 @@ def test_two_ranks_share_an_epoch(tcbuild, tmp_path):
     script.write_text(TRAINING)
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, script, built.datasets["incidence"], tmp_path]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     (first, weight), (second, same) = (
         json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)

@@ -5,8 +5,8 @@ Tried for every variant and codec, on datasets as small as they can be: each bit
 meaning is flipped, each page of the shards stands in the place of each other one and is exchanged
 with it, each file and each two are exchanged with those of like datasets.
 
-What is sampled, from a random place on, unless TCBUILD_EXHAUSTIVE=all takes all of it (20 minutes
-of CPU, in place of 1):
+What is sampled, by the tests' seed, unless TCBUILD_EXHAUSTIVE=all takes all of it (20 minutes of
+CPU, in place of 1):
 - Runs of 32 zeros and more are padding but for the 16 at either end: one random bit of every
   eighth byte.
 - Of the other bits every seventh is flipped for incidence and indices-zstd, so each bit of a byte
@@ -38,6 +38,7 @@ import pytest
 import tcbuild as reader
 from builds import BUILDS, INCIDENCE
 from cases import Case, write_case, write_table
+from conftest import SEED
 from tcbuild.cell import Cell
 from tcbuild.computed_masks import ComputedMasks
 from tcbuild.incidence_file import IncidenceFile
@@ -45,7 +46,6 @@ from tcbuild.sample_table import SampleTable
 from tcbuild.shards import ShardMasks
 
 ALL = os.environ.get("TCBUILD_EXHAUSTIVE") == "all"
-SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))
 PAGE = 4096
 NOBODY = 65534
 WHOLE = ("incidence", "indices-zstd")
@@ -63,7 +63,7 @@ SMALL = Case(
 TINY = replace(SMALL, genes=5, edges=4, samples=4, most_deleted=2)
 PAGES = replace(SMALL, genes=20, edges=300, samples=134, most_deleted=5)
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("seed")]
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def no_hang():
         raise TimeoutError("it hangs")
 
     signal.signal(signal.SIGALRM, end)
-    signal.alarm(7200 if ALL else 300)
+    signal.alarm(7200 if ALL else 1200)
     yield
     signal.alarm(0)
 
@@ -187,10 +187,10 @@ def right_or_error(path: Path, want: Content, fault: object, indices=None) -> bo
         found = everything(path, indices)
     except Exception as error:
         raise AssertionError(
-            f"{fault} of {path.name}: {error!r}, expected a DatasetError, seed {SEED}"
+            f"{fault} of {path.name}: {error!r}, expected a DatasetError"
         ) from error
     assert all(got is None or got == expected for got, expected in zip(found, want)), (
-        f"{fault} of {path.name}: wrong content, seed {SEED}"
+        f"{fault} of {path.name}: wrong content"
     )
     return not found or None in found
 
@@ -296,7 +296,7 @@ def flip_all(path: Path, name: str, chosen: list[tuple[int, int]]) -> int:
                 named += notices(at * 8 + bit)
             except Exception as error:
                 raise AssertionError(
-                    f"bit {bit} of byte {at} of {path.name}/{name}: {error!r}, seed {SEED}"
+                    f"bit {bit} of byte {at} of {path.name}/{name}: {error!r}"
                 ) from error
             os.pwrite(file.fileno(), bytes([byte]), at)
     return named

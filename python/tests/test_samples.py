@@ -387,7 +387,7 @@ def test_forked_processes_read_without_arrows_threads(built):
         "assert os.waitpid(child, 0)[1] == 0"
     )
     subprocess.run(
-        [sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", check=True, timeout=60
+        [sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", check=True, timeout=1200
     )
 
 

@@ -3,12 +3,13 @@ package zstdframe
 import (
 	"bytes"
 	"encoding/binary"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"tcbuild/internal/testing/seed"
 )
 
 // contents lays out what a Reader reads of a frame, in both ways.
@@ -60,8 +61,9 @@ func seeds() (frames [][]byte) {
 }
 
 // Whatever is done to a frame, the reader says nothing else of it than another decoder. With -short
-// something is done to a third of its bytes, other ones each time.
+// something is done to a third of its bytes.
 func TestDamagedFrames(t *testing.T) {
+	r := seed.Rand(t)
 	reader, decoder := NewReader(zeros), newDecoder(t)
 	for i, frame := range seeds() {
 		literals := i == 0 || i >= 4
@@ -70,7 +72,7 @@ func TestDamagedFrames(t *testing.T) {
 		}
 		damaged := slices.Clone(frame)
 		for at := range frame {
-			if testing.Short() && rand.IntN(3) > 0 {
+			if testing.Short() && r.IntN(3) > 0 {
 				continue
 			}
 			for bit := range 8 {

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"tcbuild/internal/testing/seed"
 )
 
 // pair is a fitness record as torchcell writes it, with a value and a standard error.
@@ -114,12 +115,14 @@ func TestDecodeAgain(t *testing.T) {
 		`{"perturbations": [{"systematic_gene_name": "\u0394"}, {"systematic_gene_name": "B"}]}`, `[{"perturbations": []}]`}
 	environments := []string{`{"media": "YPD"}`, `{"media": "YPD", "temperature": {"value": 3, "unit": "Kelvin"}}`, "1", "12", `"x"`, "{}", "null", `{"$ref": "x"}`}
 	references := []string{"{}", `{"x": NaN}`, "-1", "-12", "1e3", "1e30", `"x"`, `[{}]`, `[{}, {}]`}
+	random := seed.Rand(t)
+	oneOf := func(texts []string) string { return texts[random.IntN(len(texts))] }
 	var d decoder
 	var r Record
 	for range 3000 {
-		pairs := make([]string, rand.IntN(7))
+		pairs := make([]string, random.IntN(7))
 		for i := range pairs {
-			pairs[i] = one(genotypes[rand.IntN(len(genotypes))], environments[rand.IntN(len(environments))], references[rand.IntN(len(references))])
+			pairs[i] = one(oneOf(genotypes), oneOf(environments), oneOf(references))
 		}
 		text := "[" + strings.Join(pairs, ", ") + "]"
 		want, err := decode(text)

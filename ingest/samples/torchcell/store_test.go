@@ -86,7 +86,8 @@ func TestOrder(t *testing.T) {
 		slices.Sort(sets[name])
 		sets[name] = slices.Compact(sets[name])
 	}
-	for name, numbers := range sets {
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		numbers := sets[name]
 		for _, prefix := range []string{"", "data_"} {
 			dir, records := t.TempDir(), make(map[string]string)
 			slices.Sort(numbers)

@@ -4,12 +4,13 @@
 package testrun
 
 import (
-	"math/rand/v2"
 	"os"
 	"runtime/debug"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tcbuild/internal/testing/seed"
 )
 
 const (
@@ -35,10 +36,10 @@ func Cases[N int | int64](all, some N) N {
 	return all
 }
 
-// OneIn skips, under -short, all but one in n of a test's cases, other ones each time.
+// OneIn skips, under -short, all but about one in n of a test's cases.
 func OneIn(t *testing.T, n int) {
 	t.Helper()
-	if testing.Short() && rand.IntN(n) > 0 {
+	if testing.Short() && !seed.OneIn(t, n) {
 		t.Skip("-short: one of some cases runs")
 	}
 }
