@@ -86,8 +86,11 @@ type transfer struct {
 	part    *os.File
 	// version is what the server calls the content that part begins with, for If-Range; "" if it
 	// does not say.
-	version  string
-	modified time.Time // when the server says that the content was modified; may be zero
+	version string
+	// What the server says of the content; each may be zero.
+	modified time.Time
+	tag      string
+	size     int64
 }
 
 // keep stores the version for a later run.
@@ -130,9 +133,10 @@ func (t *transfer) try(ctx context.Context) error {
 		return err
 	}
 	resumed := response.StatusCode == http.StatusPartialContent
-	if resumed && !strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", start)) {
+	if resumed && !t.continues(response, start) {
 		t.version = "" // so that the next try asks for all
-		return t.busy("answered with bytes %q, asked for those from %d on", response.Header.Get("Content-Range"), start)
+		return t.busy("answered with %q of another file, expected the rest from byte %d on",
+			response.Header.Get("Content-Range"), start)
 	}
 	if !resumed {
 		if err := t.restart(response); err != nil {
@@ -142,11 +146,19 @@ func (t *transfer) try(ctx context.Context) error {
 	return t.receive(ctx, response.Body, silence)
 }
 
+// continues reports whether an answer is the rest of the content that part begins with.
+func (t *transfer) continues(response *http.Response, start int64) bool {
+	tag, length := response.Header.Get("ETag"), response.ContentLength
+	return strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", start)) &&
+		(t.tag == "" || tag == "" || tag == t.tag) && (t.size <= 0 || length < 0 || start+length == t.size)
+}
+
 // restart forgets what part has, which belongs to another version or cannot be continued.
 func (t *transfer) restart(response *http.Response) error {
 	t.modified, _ = http.ParseTime(response.Header.Get("Last-Modified"))
-	t.version = response.Header.Get("ETag")
-	if t.version == "" || strings.HasPrefix(t.version, "W/") { // a weak one is not for ranges
+	t.size, t.tag = response.ContentLength, response.Header.Get("ETag")
+	t.version = t.tag
+	if t.tag == "" || strings.HasPrefix(t.tag, "W/") { // a weak one is not for ranges
 		t.version = response.Header.Get("Last-Modified")
 	}
 	if err := t.part.Truncate(0); err != nil {

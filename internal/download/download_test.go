@@ -42,6 +42,8 @@ func TestGet(t *testing.T) {
 		{"no versions", []answer{cutPlain, plain}, "", 0, []string{"", ""}},
 		{"overloaded", []answer{status(503), status(429), whole("v1")}, "", 0, []string{"", "", ""}},
 		{"another range", []answer{cut("v1", 9000), shifted, whole("v1")}, "", 0, []string{"", "bytes=9000-", ""}},
+		{"the rest of another file", []answer{cut("v1", 9000), restOf("v2", content), whole("v1")}, "", 0, []string{"", "bytes=9000-", ""}},
+		{"the rest of a longer file", []answer{cut("v1", 9000), restOf("", content+"C\tD\n"), whole("v1")}, "", 0, []string{"", "bytes=9000-", ""}},
 		{"cut again and again", []answer{cutPlain}, address + ": the connection ended before the file", fault.Busy, nil},
 		{"always silent", []answer{silent}, address + ": received nothing for 2s", fault.Busy, nil},
 		{"always overloaded", []answer{status(503)}, address + ": answered 503 Service Unavailable", fault.Busy, nil},
@@ -232,6 +234,17 @@ func shifted(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first(r)+1, len(content)-1, len(content)))
 	w.WriteHeader(http.StatusPartialContent)
 	io.WriteString(w, content[first(r)+1:])
+}
+
+// restOf answers with the range whatever version is asked for.
+func restOf(version, content string) answer {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("If-Range")
+		if version != "" {
+			w.Header().Set("ETag", `"`+version+`"`)
+		}
+		http.ServeContent(w, r, "edges.tsv", modified, strings.NewReader(content))
+	}
 }
 
 func status(code int) answer {
