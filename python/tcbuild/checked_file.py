@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import io
-import os
-import time
-import weakref
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +9,7 @@ import numpy.typing as npt
 import xxhash
 
 from tcbuild.data_file import File
-from tcbuild.errors import DamagedFileError, DatasetError
+from tcbuild.errors import DamagedFileError
 from tcbuild.manifest import RESTORE, unreadable
 from tcbuild.remote import Url
 
@@ -40,11 +35,6 @@ class CheckedFile:
                 f"byte {offset:,} on",
                 RESTORE,
             )
-        first, blocks = self.blocks(offset, length)
-        return blocks[offset - first : offset - first + length]
-
-    def blocks(self, offset: int, length: int) -> tuple[int, memoryview]:
-        """The blocks with these bytes, and where they begin."""
         first = offset - offset % BLOCK
         end = min(-(-(offset + length) // BLOCK) * BLOCK, self.size)
         try:
@@ -62,63 +52,7 @@ class CheckedFile:
                     f"{computed:016x}, expected {expected:016x}",
                     RESTORE,
                 )
-        return first, blocks
-
-
-class CheckedStream(io.RawIOBase):
-    """A checked file as a stream for one reader. The blocks read last stay in memory, for reads
-    side by side.
-    """
-
-    def __init__(self, file: CheckedFile):
-        self._file, self._position = file, 0
-        self._first, self._last = 0, memoryview(b"")  # where the last blocks begin, and these
-        self.error: DatasetError | None = None  # of the last read; Arrow may wrap it in its own
-        _streams.add(self)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._file.size}[whence]
-        self._position = base + offset
-        return self._position
-
-    def read(self, size: int | None = -1) -> memoryview:
-        start = self._position
-        left = max(0, self._file.size - start)
-        end = start + (left if size is None or size < 0 else min(size, left))
-        self.error = None
-        if not self._first <= start <= end <= self._first + len(self._last):
-            try:
-                self._first, self._last = self._file.blocks(start, end - start)
-            except DatasetError as error:
-                # a copy, as the error's traceback leads here: Arrow's threads also read ahead when
-                # nobody will look at this again, and such a circle would keep the file open
-                self.error = type(error)(error.message, error.hint)
-                raise
-        self._position = end
-        return self._last[start - self._first : end - self._first]
-
-
-_streams: weakref.WeakSet[CheckedStream] = weakref.WeakSet()
-os.register_at_fork(after_in_child=_streams.clear)
-
-
-@atexit.register
-def _await_arrow() -> None:
-    """Wait for Arrow's threads, which hold a stream for a moment after its last read. A thread that
-    lets go of it while the interpreter ends would abort the process.
-    """
-    until = time.monotonic() + 1
-    while len(_streams) > 0 and time.monotonic() < until:
-        time.sleep(0.001)
+        return blocks[offset - first : offset - first + length]
 
 
 def split_sums(content: bytes | bytearray, sizes: list[int]) -> list[Sums]:

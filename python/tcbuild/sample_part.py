@@ -1,20 +1,24 @@
 """A part of the sample table: an Arrow file of record batches; all but the last have as
 many rows.
 
-Arrow's reader of such a file has state, the dictionaries that it has read, and two threads cannot
-share it. Here a batch is decoded from its bytes, or by a reader of its own.
+Arrow's reader of such a file has state, the dictionaries that it has read, so two threads cannot
+share it. And Arrow's own threads read the file for it: one that calls Python while another thread
+forks can hang the child, in os.fork before Python 3.10.15 and 3.11.10 (gh-112275). So batches are
+decoded from their bytes.
 """
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from tcbuild.checked_file import BLOCK, CheckedFile, CheckedStream
+from tcbuild.checked_file import BLOCK, CheckedFile
 from tcbuild.errors import DamagedFileError
 from tcbuild.lazy import lazy_property
 from tcbuild.manifest import RESTORE
@@ -23,9 +27,14 @@ _MAGIC = b"ARROW1"
 _END = struct.Struct(f"<i{len(_MAGIC)}s")  # length of the footer before it, and the magic
 _HEAD = 8  # bytes of the magic before the schema, padded
 _BLOCK = struct.Struct("<qi4xq")  # offset of a message, length of its metadata and its body
+_BUFFER = struct.Struct("<qq")  # offset in the body, and length
+_PREFIX = 8  # bytes of a message before its table: a mark and the length
 # Buffers are compressed, and forked processes have none of Arrow's threads to unpack them.
 _ALONE = pa.ipc.IpcReadOptions(use_threads=False)
-_RECORD_BATCHES = 3  # the footer's field with their blocks
+# Numbers of fields in tables of FlatBuffers.
+_RECORD_BATCHES = 3  # of the footer: their blocks
+_HEADER = 2  # of a message: here, a record batch
+_BUFFERS = 2  # of a record batch
 
 
 class Part:
@@ -51,19 +60,43 @@ class Part:
         return self._layout.words
 
     def columns(self, fields: list[int]) -> pa.Table:
-        """Some columns of all rows, by their places in the schema."""
-        schema = pa.schema([self._schema.field(field) for field in fields])
-        stream = CheckedStream(self._file)
-        # Of all columns, a batch is read in one piece.
-        some = fields if len(fields) < len(self._schema) else None
-        options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=some)
-        with _as_damage(self._file, stream):
-            reader = pa.ipc.open_file(pa.PythonFile(stream, "r"), options=options)
-            self._check_shape(reader.schema, schema, reader.num_record_batches)
-            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
-        for number, batch in enumerate(batches):
+        """Some columns of all rows, by their places in the schema, ascending; at least one."""
+        layout = self._layout
+        options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=fields)
+        batches = []
+        for number in range(len(layout.blocks)):
+            with _as_damage(self._file):
+                content = self._with_buffers(number, fields)
+                batch = pa.ipc.open_stream(content, options=options).read_next_batch()
+                columns = [
+                    column if words is None else pa.DictionaryArray.from_arrays(column, words)
+                    for column, words in zip(batch.columns, (layout.words[k] for k in fields))
+                ]
             self._check_rows(batch, number)
-        return pa.Table.from_batches(batches, schema)
+            batches.append(columns)
+        schema = pa.schema([self._schema.field(field) for field in fields])
+        chunked = [
+            pa.chunked_array([columns[k] for columns in batches], field.type)
+            for k, field in enumerate(schema)
+        ]
+        return pa.Table.from_arrays(chunked, schema=schema)
+
+    def _with_buffers(self, number: int, fields: list[int]) -> pa.Buffer:
+        """The schema and a record batch, in which only the buffers of some fields are read."""
+        offset, length, size = self._layout.blocks[number]
+        metadata = self._file.read(offset, length)
+        head = np.frombuffer(self._layout.schema + metadata, np.uint8)
+        content = np.empty(len(head) + size, np.uint8)
+        content[: len(head)], body = head, content[len(head) :]
+        for start, end in _spans(metadata, self._buffers, fields):
+            body[start:end] = self._file.read(offset + length + start, end - start)
+        return pa.py_buffer(content)
+
+    @lazy_property
+    def _buffers(self) -> list[int]:
+        """Which of a record batch's buffers is the first of each column; then how many it has."""
+        counts = (len(pa.nulls(0, field.type).buffers()) for field in self._schema)
+        return [0, *itertools.accumulate(counts)]
 
     @lazy_property
     def _layout(self) -> _Layout:
@@ -117,15 +150,45 @@ def _record_batches(file: CheckedFile) -> list[tuple[int, int, int]]:
         raise ValueError(f"it ends with {magic!r}, expected {_MAGIC!r}")
     footer = file.read(file.size - _END.size - length, length)
 
-    def int32(at: int) -> int:
-        value: int = struct.unpack_from("<i", footer, at)[0]
-        return value
+    blocks = _structs(_BLOCK, footer, _follow(footer, _int32(footer, 0), _RECORD_BATCHES))
+    if any(sum(block) > file.size for block in blocks):
+        raise ValueError("it has a record batch beyond its end")
+    return blocks
 
-    table = int32(0)
-    (field,) = struct.unpack_from("<H", footer, table - int32(table) + 4 + 2 * _RECORD_BATCHES)
-    vector = table + field + int32(table + field)
-    first = vector + 4
-    return list(_BLOCK.iter_unpack(footer[first : first + int32(vector) * _BLOCK.size]))
+
+def _spans(metadata: memoryview, first: list[int], fields: list[int]) -> list[tuple[int, int]]:
+    """Where the buffers of some fields begin and end in a record batch's body, from its metadata.
+    What lies between buffers that share a block is part of a span: it is read in any case.
+    """
+    table = metadata[_PREFIX:]
+    batch = _follow(table, _int32(table, 0), _HEADER)
+    buffers = _structs(_BUFFER, table, _follow(table, batch, _BUFFERS))
+    if len(buffers) != first[-1]:
+        raise ValueError(f"a record batch has {len(buffers)} buffers, not {first[-1]}")
+    spans: list[tuple[int, int]] = []
+    for field in fields:
+        start, end = buffers[first[field]][0], sum(buffers[first[field + 1] - 1])
+        if spans and start - spans[-1][1] < BLOCK:
+            start = spans.pop()[0]
+        spans.append((start, end))
+    return spans
+
+
+def _int32(data: bytes | memoryview, at: int) -> int:
+    value: int = struct.unpack_from("<i", data, at)[0]
+    return value
+
+
+def _follow(data: bytes | memoryview, table: int, field: int) -> int:
+    """Where a field of a table of FlatBuffers points to."""
+    (offset,) = struct.unpack_from("<H", data, table - _int32(data, table) + 4 + 2 * field)
+    at: int = table + offset
+    return at + _int32(data, at)
+
+
+def _structs(kind: struct.Struct, data: bytes | memoryview, at: int) -> list[Any]:
+    """The vector of structs at a place."""
+    return list(kind.iter_unpack(data[at + 4 : at + 4 + _int32(data, at) * kind.size]))
 
 
 def _empty_batch(schema: pa.Schema) -> bytes:
@@ -135,18 +198,12 @@ def _empty_batch(schema: pa.Schema) -> bytes:
 
 
 @contextmanager
-def _as_damage(file: CheckedFile, stream: CheckedStream | None = None) -> Iterator[None]:
+def _as_damage(file: CheckedFile) -> Iterator[None]:
     """Names the file in errors of what is done with it."""
     try:
         yield
     except (ValueError, OSError, struct.error, pa.ArrowException) as error:
-        # Not in a variable: an error and a frame that lead to each other keep files open.
-        if stream is not None and stream.error is not None:
-            raise stream.error from error
         raise _misfit(file, f"{error}".partition("\n")[0]) from error
-    finally:
-        if stream is not None:
-            stream.error = None
 
 
 def _misfit(file: CheckedFile, found: str) -> DamagedFileError:

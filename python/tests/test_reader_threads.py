@@ -145,6 +145,22 @@ def test_threads_that_read_at_once(datasets, name, read, monkeypatch):
     assert got == [want] * 3 * THREADS
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_only_who_asks_calls_python(datasets, name, monkeypatch):
+    """A thread of Arrow's that does while another one forks can hang the child."""
+    found, pread = set(), os.pread
+
+    def noted(*arguments):
+        found.add(threading.get_ident())
+        return pread(*arguments)
+
+    monkeypatch.setattr(os, "pread", noted)
+    dataset = reader.open(datasets[name])
+    for read in READS.values():
+        read(dataset)
+    assert found == {threading.get_ident()}
+
+
 def test_no_property_holds_a_lock():
     """As those of functools do on Python 3.10 and 3.11."""
     for path in Path(reader.__file__).parent.rglob("*.py"):
