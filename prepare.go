@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -209,10 +206,8 @@ func (s *sources) survey(ctx context.Context) error {
 		s.Log.Info("controls delete nothing", "names", fault.List(s.Controls), "found", counts.Controls)
 	}
 	if found := kinds.Counts(); found != nil {
-		if err := samples.KindsNotFound(s.RemovingKinds, found, s.Perturbations); err != nil {
-			return err
-		}
-		s.manifest.Kinds = &store.Kinds{Attribute: s.samples.Columns().Kinds, Removing: s.RemovingKinds, Perturbations: found}
+		s.manifest.Kinds = &store.Kinds{Attribute: s.samples.Columns().Kinds,
+			Removing: samples.Removing(s.RemovingKinds), Perturbations: found}
 		s.logKinds()
 	}
 	s.logRepeats(counts.Repeats)
@@ -230,22 +225,14 @@ func (s *sources) survey(ctx context.Context) error {
 	return nil
 }
 
-// logKinds says of what kind perturbations are: a warning, if several remove a node and nobody has
-// chosen that.
+// logKinds says of what kind perturbations are, and which of them remove a node.
 func (s *sources) logKinds() {
-	var counts []string
-	for _, kind := range slices.Sorted(maps.Keys(s.manifest.Kinds.Perturbations)) {
-		counts = append(counts, fmt.Sprintf("%s %d", kind, s.manifest.Kinds.Perturbations[kind]))
+	kinds := s.manifest.Kinds
+	removing := samples.AllKinds
+	if kinds.Removing != nil {
+		removing = fault.List(kinds.Removing)
 	}
-	if s.RemovingKinds != nil {
-		s.Log.Info("kinds of perturbations", "perturbations", strings.Join(counts, ", "), "removing", fault.List(s.RemovingKinds))
-		return
-	}
-	level := slog.LevelInfo
-	if len(counts) > 1 {
-		level = slog.LevelWarn
-	}
-	s.Log.Log(context.Background(), level, "every kind of perturbation removes its gene", "perturbations", strings.Join(counts, ", "))
+	s.Log.Info("kinds of perturbations", "perturbations", samples.ListKinds(kinds.Perturbations), "removing", removing)
 }
 
 // checkDropped returns an error if more samples were dropped for unknown genes than may be: it is

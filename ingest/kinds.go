@@ -3,7 +3,9 @@ package ingest
 import (
 	"bytes"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // KindsAttribute is the attribute that says of what kind a sample's perturbations are, and the
@@ -39,15 +41,27 @@ func KeptGenes(text []byte, deleted int) iter.Seq[[]byte] {
 	}
 }
 
+// AppendWithoutCase appends the text of a sample's kinds, for which case does not matter, in the one
+// form that all spellings share. Names of genes stay as they are.
+func AppendWithoutCase(to, text []byte) []byte {
+	for part := range bytes.SplitSeq(text, []byte{'|'}) {
+		kind := bytes.LastIndexByte(part, '=') + 1
+		to = append(append(append(to, part[:kind]...), bytes.ToLower(part[kind:])...), '|')
+	}
+	return to
+}
+
 // KindCounter counts perturbations by their kind.
 type KindCounter struct {
-	attribute int            // -1: samples have no kinds
-	texts     map[string]int // samples by their text
+	attribute int // -1: samples have no kinds
+	deleted   map[string]*int
+	kept      map[string]*int
 }
 
 // NewKindCounter makes a counter of samples with these columns.
 func NewKindCounter(columns Columns) *KindCounter {
-	return &KindCounter{attribute: slices.Index(columns.AttributeNames(), columns.Kinds), texts: make(map[string]int)}
+	return &KindCounter{attribute: slices.Index(columns.AttributeNames(), columns.Kinds),
+		deleted: make(map[string]*int), kept: make(map[string]*int)}
 }
 
 // Add counts the perturbations of samples.
@@ -56,27 +70,63 @@ func (c *KindCounter) Add(samples *Samples) {
 		return
 	}
 	for i := range samples.Len() {
-		if text := samples.Attribute(i, c.attribute).Text; text != nil {
-			c.texts[string(text)]++
+		text := samples.Attribute(i, c.attribute).Text
+		for range samples.Genes(i) {
+			var kind []byte
+			kind, text, _ = bytes.Cut(text, []byte{'|'})
+			count(c.deleted, kind)
+		}
+		for more := len(text) > 0; more; {
+			var kept []byte
+			kept, text, more = bytes.Cut(text, []byte{'|'})
+			count(c.kept, kept[bytes.LastIndexByte(kept, '=')+1:])
 		}
 	}
 }
 
-// Counts are the numbers of perturbations by kind, nil if samples have no kinds.
+func count(counts map[string]*int, kind []byte) {
+	if n := counts[string(kind)]; n != nil {
+		*n++
+	} else {
+		counts[string(kind)] = new(1)
+	}
+}
+
+// Counts are the numbers of perturbations by kind, nil if samples have no kinds. Kinds that differ
+// by case are one, in the spelling that most perturbations have. Those that do not say their kind
+// are left out.
 func (c *KindCounter) Counts() map[string]int {
 	if c.attribute < 0 {
 		return nil
 	}
+	all := foldKinds(c.deleted, c.kept)
+	delete(all, "")
+	return all
+}
+
+// Deleted are the numbers of perturbations that delete their gene, by kind as in Counts; "" if they
+// do not say it.
+func (c *KindCounter) Deleted() map[string]int { return foldKinds(c.deleted) }
+
+// foldKinds adds up the numbers of kinds that differ by case.
+func foldKinds(all ...map[string]*int) map[string]int {
 	counts := make(map[string]int)
-	for text, samples := range c.texts {
-		for kind := range bytes.SplitSeq([]byte(text), []byte("|")) {
-			if at := bytes.LastIndexByte(kind, '='); at >= 0 {
-				kind = kind[at+1:]
-			}
-			if len(kind) > 0 {
-				counts[string(kind)] += samples
-			}
+	for _, some := range all {
+		for kind, n := range some {
+			counts[kind] += *n
 		}
 	}
-	return counts
+	spelling, sums := make(map[string]string), make(map[string]int)
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		fold := strings.ToLower(kind)
+		sums[fold] += counts[kind]
+		if most, known := spelling[fold]; !known || counts[kind] > counts[most] {
+			spelling[fold] = kind
+		}
+	}
+	folded := make(map[string]int, len(sums))
+	for fold, sum := range sums {
+		folded[spelling[fold]] = sum
+	}
+	return folded
 }

@@ -102,7 +102,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	whereFlag(flags, &o.Where)
 	duplicatesFlags(cmd, &o.Rule)
 	flags.StringSliceVar(&o.RemovingKinds, "removing-kinds", nil,
-		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown (default: all)")
+		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown; all, as in torchcell; or none (default: losses; a set with other kinds is an error)")
 	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")
 }
 

@@ -15,7 +15,8 @@ type perturbationLayout struct {
 	list       bool // the genes column holds lists; then it is the only one
 	kinds      int  // of the genes' perturbations; -1: there is no such column
 	kindsAt    int  // the attribute that they are, whose column is -1
-	id         int  // -1: samples are named by their row
+	kindsName  string
+	id         int // -1: samples are named by their row
 	phenotypes []int
 	attributes []int
 	columns    ingest.Columns // names and types of phenotypes and attributes
@@ -138,8 +139,8 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout, options Perturb
 	if layout.kinds >= 0 {
 		layout.kindsAt = len(layout.attributes)
 		layout.attributes = append(layout.attributes, -1)
-		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: ingest.KindsAttribute, Type: ingest.TextAttribute})
-		layout.columns.Kinds, layout.columns.KindsApart = ingest.KindsAttribute, true
+		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: layout.kindsName, Type: ingest.TextAttribute})
+		layout.columns.Kinds, layout.columns.KindsApart = layout.kindsName, true
 	}
 	if err := layout.columns.Check(c.path); err != nil {
 		return err

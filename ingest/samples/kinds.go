@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -35,7 +34,10 @@ type perturbed struct {
 // begin reads the kinds of a row, as a list or as one text: first a kind per listed gene, then
 // GENE=KIND for each gene that stays, as in ingest.KindsAttribute.
 func (k *kindParser) begin(list [][]byte, text, delimiter []byte) {
-	k.kinds, k.perturbed, k.staying = append(k.kinds[:0], list...), k.perturbed[:0], nil
+	k.kinds, k.perturbed, k.staying = k.kinds[:0], k.perturbed[:0], nil
+	for _, kind := range list {
+		k.kinds = append(k.kinds, bytes.TrimSpace(kind))
+	}
 	for more := list == nil && len(bytes.TrimSpace(text)) > 0; more; {
 		var kind []byte
 		kind, text, more = bytes.Cut(text, delimiter)
@@ -89,12 +91,12 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 		switch {
 		case len(p.kind) == 0:
 			return nil, fault.New(fault.Input, kindsHint, "found no kind of gene %s, expected one such as deletion", fault.Quote(genes.IDs[p.gene]))
-		case bytes.ContainsAny(p.kind, "=|") || p.kind[0] == '+' || p.kind[len(p.kind)-1] == '+' || bytes.Contains(p.kind, []byte("++")):
-			return nil, fault.New(fault.Input, "rename the kind", "found kind %s, expected a text without = and |, or several joined by +", fault.Quote(p.kind))
+		case !isKind(p.kind):
+			return nil, CheckKind(string(p.kind))
 		case i > 0 && k.perturbed[i-1].gene == p.gene && k.perturbed[i-1].kept != p.kept:
 			return nil, fault.New(fault.Input, "list the gene once", "found gene %s both among the deleted genes and among those that stay, expected one of the two",
 				fault.Quote(genes.IDs[p.gene]))
-		case i > 0 && k.perturbed[i-1].gene == p.gene && !bytes.Equal(k.perturbed[i-1].kind, p.kind):
+		case i > 0 && k.perturbed[i-1].gene == p.gene && !bytes.EqualFold(k.perturbed[i-1].kind, p.kind):
 			return nil, fault.New(fault.Input, "list the gene once", "found gene %s as %s and as %s, expected one kind",
 				fault.Quote(genes.IDs[p.gene]), fault.Quote(k.perturbed[i-1].kind), fault.Quote(p.kind))
 		}
@@ -115,66 +117,64 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 	return genotype, nil
 }
 
+// isKind reports whether a text can be a kind beside others.
+func isKind(kind []byte) bool {
+	joined := append(append([]byte{'+'}, kind...), '+')
+	return len(kind) > 0 && !bytes.ContainsAny(kind, "=|") && !bytes.Contains(joined, []byte("++"))
+}
+
+// CheckKind returns an error for a text that cannot be a kind.
+func CheckKind(kind string) error {
+	if isKind([]byte(kind)) {
+		return nil
+	}
+	return fault.New(fault.Input, "rename the kind",
+		"found kind %s, expected a text without = and |, or several joined by +", fault.Quote(kind))
+}
+
 // deletes reports whether a perturbation deletes its gene: the choice of kinds is asked before the
 // table, which may have been written with another one.
 func (k *kindParser) deletes(p perturbed) bool {
 	return removes(k.removing, p.kind) && (k.removing != nil || !p.kept)
 }
 
-// removes reports whether a kind removes the node of its gene. Several kinds of one gene, which a
-// torchcell store may have, are joined by +.
-func removes(removing []string, kind []byte) bool {
-	if removing == nil {
-		return true
-	}
-	for part := range bytes.SplitSeq(kind, []byte("+")) {
-		if slices.Contains(removing, string(part)) {
-			return true
-		}
-	}
-	return false
-}
+// defaultKindsColumns are the columns that say of what kind perturbations are, unless an option
+// names another.
+var defaultKindsColumns = []string{ingest.KindsAttribute, typesAttribute}
 
-// findKinds finds the column of kinds, by its name or the default name.
+// findKinds finds the column of kinds, by its name or a default name. The attribute with the kinds
+// is named kinds, unless it is a column perturbation_type, as of a table made from a store.
 func (c *perturbationColumns) findKinds(layout *perturbationLayout, options PerturbationOptions) error {
-	layout.kinds, layout.kindsAt = -1, -1
-	name := cmp.Or(options.KindsColumn, ingest.KindsAttribute)
-	column, ok := c.at[name]
-	switch {
-	case options.KindsColumn == NoKinds, options.KindsColumn == "" && slices.Contains(options.NotPhenotypes, name):
+	layout.kinds, layout.kindsAt, layout.kindsName = -1, -1, ingest.KindsAttribute
+	if options.KindsColumn == NoKinds {
 		return nil
-	case options.KindsColumn != "" && !ok:
+	}
+	column, name := -1, options.KindsColumn
+	if name != "" {
 		var err error
 		if column, err = c.find("kinds", name); err != nil {
 			return err
 		}
-	case !ok || options.KindsColumn == "" && (c.roles[column] != roleOpen || c.kind(column) == table.Number):
+	}
+	for _, usual := range defaultKindsColumns {
+		at, ok := c.at[usual]
+		isKinds := ok && c.roles[at] == roleOpen && c.kind(at) != table.Number
+		if column < 0 && isKinds {
+			column, name, layout.kindsName = at, usual, usual
+		}
+	}
+	if column < 0 {
 		return nil
 	}
 	if kind := c.kind(column); kind == table.Number || kind == table.Other {
 		return fault.New(fault.Input, "store a list of texts, or one text with a delimiter between the kinds",
 			"read perturbations %s: kinds column %s has type %s", c.path, fault.Quote(name), kind)
 	}
-	if other, taken := c.at[ingest.KindsAttribute]; taken && other != column {
+	if other, taken := c.at[layout.kindsName]; taken && other != column {
 		return fault.New(fault.Input, "rename it, or omit the setting kinds_column",
 			"read perturbations %s: found a column kinds beside the kinds column %s", c.path, fault.Quote(name))
 	}
 	layout.kinds, c.roles[column] = column, roleKinds
-	return nil
-}
-
-// checkRemoving returns an error for kinds that remove nodes of a set without kinds.
-func checkRemoving(removing []string, columns ingest.Columns, path string) error {
-	if removing != nil && columns.Kinds == "" {
-		return fault.New(fault.Usage, "omit removing_kinds, or give the set a column kinds",
-			"read perturbations %s: found removing_kinds %s, but the set does not record kinds of perturbations", path, fault.List(removing))
-	}
-	for _, kind := range removing {
-		if strings.TrimSpace(kind) != kind || kind == "" {
-			return fault.New(fault.Usage, "write names as in removing_kinds=deletion,knockdown",
-				"read removing_kinds: found %s, expected a name without spaces around it", fault.Quote(kind))
-		}
-	}
 	return nil
 }
 
@@ -191,21 +191,4 @@ func (p *recordParser) keep(genotype []uint32, kindsOf func(gene uint32) []byte)
 		}
 	}
 	return deleted
-}
-
-// KindsNotFound returns an error for kinds that remove nodes and that no perturbation has.
-func KindsNotFound(removing []string, counts map[string]int, path string) error {
-	var known []string
-	for kind := range counts {
-		known = append(known, strings.Split(kind, "+")...)
-	}
-	slices.Sort(known)
-	known = slices.Compact(known)
-	for _, kind := range removing {
-		if !slices.Contains(known, kind) {
-			return fault.New(fault.Usage, fault.DidYouMean(kind, known, "the set's kinds are "+fault.List(known)),
-				"read perturbations %s: removing_kinds: no perturbation is of kind %s", path, fault.Quote(kind))
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -112,7 +113,6 @@ func TestKindsOfColumns(t *testing.T) {
 		{"one for all", "genes\tkinds\nA|B\tCRISPRi\nC\tdeletion\n", PerturbationOptions{}, []string{`0 [0 1] [] "CRISPRi|CRISPRi"`, `1 [2] [] "deletion"`}},
 		{"another column", "genes\ttype\tnote\nB|A\tover | del\tx\n", PerturbationOptions{KindsColumn: "type"}, []string{`0 [0 1] [] "x" "del|over"`}},
 		{"with attributes by name", "genes\tnote\tkinds\nB\tx\tdel\n", PerturbationOptions{Attributes: []string{"kinds", "note"}}, []string{`0 [1] [] "x" "del"`}},
-		{"left out", "genes\tkinds\nA|B\tx\n", PerturbationOptions{NotPhenotypes: []string{"kinds"}}, []string{`0 [0 1] []`}},
 		{"a plain attribute", "genes\tkinds\nA|B\tx\n", PerturbationOptions{KindsColumn: NoKinds}, []string{`0 [0 1] [] "x"`}},
 		{"repeated gene", "genes\tkinds\nA|A|B\tx|x|y\n", PerturbationOptions{}, []string{`0 [0 1] [] "x|y"`}},
 		{"some stay already", "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n", PerturbationOptions{}, []string{`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`}},
@@ -125,6 +125,100 @@ func TestKindsOfColumns(t *testing.T) {
 		}
 		if got, _, err := showSamples(p); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+// TestRemovingKinds compares what a set says of its kinds with their definition, in random
+// spellings.
+func TestRemovingKinds(t *testing.T) {
+	r := seed.Rand(t)
+	spell := func(kind string) string {
+		letters := []rune(kind)
+		for i := range letters {
+			if r.IntN(3) == 0 {
+				letters[i] = unicode.ToUpper(letters[i])
+			}
+		}
+		return strings.Repeat(" ", r.IntN(2)) + string(letters) + strings.Repeat(" ", r.IntN(2))
+	}
+	losses := []string{"deletion", "knock-out", "sga_kanmx_deletion", "knockdown", "crispri", "ts"}
+	others := []string{"crispra", "overexpression", "gain of function", "heterozygous_deletion", "suppressor_allele", "blue"}
+	for range testrun.Cases(300, 60) {
+		kinds := slices.Concat(losses[:r.IntN(7)], others[:r.IntN(3)])
+		if len(kinds) == 0 {
+			continue
+		}
+		table, counts, kindOf := "genes\t"+[]string{"kinds", "perturbation_type"}[r.IntN(2)]+"\n", make(map[string]int), []string(nil)
+		for range 1 + r.IntN(12) {
+			kind := kinds[r.IntN(len(kinds))]
+			table += "A\t" + spell(kind) + "\n"
+			counts[kind]++
+			kindOf = append(kindOf, kind)
+		}
+		var removing []string
+		if n := r.IntN(4); n > 0 {
+			for _, at := range r.Perm(len(kinds))[:min(n, len(kinds))] {
+				removing = append(removing, spell(kinds[at]))
+			}
+		}
+		chosen := func(kind string) bool {
+			return slices.ContainsFunc(removing, func(one string) bool { return strings.EqualFold(strings.TrimSpace(one), kind) })
+		}
+		var missed, wrong []string // of removing, and of the set
+		for _, one := range removing {
+			if one = strings.ToLower(strings.TrimSpace(one)); counts[one] == 0 {
+				missed = append(missed, one)
+			}
+		}
+		for _, other := range others {
+			if counts[other] > 0 && removing == nil {
+				wrong = append(wrong, fmt.Sprintf("%s %d", other, counts[other]))
+			}
+		}
+		set, err := Open(writeFile(t, "p.tsv", table), threeGenes, PerturbationOptions{AllowWildtype: true, RemovingKinds: removing})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, got := 0, []bool(nil)
+		_, err = set.Scan(func(s *ingest.Samples) error {
+			for i := range s.Len() {
+				got = append(got, len(s.Genes(i)) == 1)
+			}
+			return nil
+		})
+		switch {
+		case missed != nil:
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no perturbation is of kind %q", missed[0])) {
+				t.Fatalf("%s%q: got %v, want %q", table, removing, err, missed)
+			}
+		case wrong != nil:
+			message := fmt.Sprint(err)
+			for _, one := range wrong {
+				if !strings.Contains(strings.ToLower(message), one) {
+					t.Fatalf("%s: got %v, want %q", table, err, wrong)
+				}
+			}
+		case err != nil:
+			t.Fatalf("%s%q: %v", table, removing, err)
+		default:
+			for at = range kindOf {
+				if got[at] != (removing == nil || chosen(kindOf[at])) {
+					t.Fatalf("%s%q: row %d: removed %v", table, removing, at, got[at])
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		removing []string
+		message  string
+	}{
+		{[]string{"all", "deletion"}, "found all beside other kinds"},
+		{[]string{"deletion", " "}, "found an empty name"},
+	} {
+		_, err := Open(writeFile(t, "p.tsv", "genes\tkinds\nA\tdeletion\n"), threeGenes, PerturbationOptions{RemovingKinds: c.removing})
+		if err == nil || !strings.Contains(err.Error(), c.message) {
+			t.Errorf("%q: got %v, want %s", c.removing, err, c.message)
 		}
 	}
 }
@@ -153,9 +247,5 @@ func TestKindErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(fault.HintOf(err), c.hint) {
 			t.Errorf("%s: got %v\nhint %s\nwant %s", c.name, err, fault.HintOf(err), c.message)
 		}
-	}
-	err := KindsNotFound([]string{"deletion", "knokdown"}, map[string]int{"deletion": 1, "knockdown+damp": 2}, "p.tsv")
-	if err == nil || !strings.Contains(fault.HintOf(err), "did you mean knockdown?") {
-		t.Errorf("got %v, hint %s", err, fault.HintOf(err))
 	}
 }

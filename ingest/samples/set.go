@@ -75,7 +75,7 @@ func parseCombinations(name string) (Set, error) {
 
 // checkComputed returns an error for options that only tables have.
 func checkComputed(name string, options PerturbationOptions) error {
-	if options.RemovingKinds != nil {
+	if Removing(options.RemovingKinds) != nil {
 		return fault.New(fault.Usage, "omit removing_kinds", "read perturbations %s: a computed set deletes all its genes", name)
 	}
 	if options.Controls != nil {
@@ -88,10 +88,14 @@ func checkComputed(name string, options PerturbationOptions) error {
 		"read perturbations %s: a computed set has no columns to choose from", name)
 }
 
-// Open opens the set for the genes of a graph, and filters it by options.Where. The source must be
-// closed.
+// Open opens the set for the genes of a graph, and filters it by options.Where. Its kinds must be
+// losses, unless options.RemovingKinds says which remove genes. The source must be closed.
 func (s Set) Open(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
 	options.FilterColumns = where.Names(options.Where)
+	removing, err := prepareRemoving(options.RemovingKinds)
+	if err != nil {
+		return nil, err
+	}
 	source, err := s.open(genes, options)
 	if err != nil {
 		return nil, err
@@ -99,8 +103,9 @@ func (s Set) Open(genes *ingest.Nodes, options PerturbationOptions) (ingest.Samp
 	filtered, err := where.NewSource(source, s.name, options.Where, genes)
 	if err != nil {
 		source.Close()
+		return nil, err
 	}
-	return filtered, err
+	return checkKinds(filtered, s.name, removing), nil
 }
 
 // Open opens the set with a name, as in Parse.

@@ -50,10 +50,11 @@ type PerturbationOptions struct {
 	// before genes are.
 	Controls []string
 
-	// KindsColumn says of what kind each gene's perturbation is; default kinds, if there is such a
-	// column. NoKinds: none.
+	// KindsColumn says of what kind each gene's perturbation is; default kinds or perturbation_type,
+	// if there is such a column. NoKinds: none.
 	KindsColumn string
-	// RemovingKinds are the kinds of perturbations that remove the gene's node; nil: all.
+	// RemovingKinds are the kinds of perturbations that remove the gene's node, without case:
+	// AllKinds, NoKind, or names. nil: all, which Set.Open refuses if one of them is no loss.
 	RemovingKinds []string
 
 	controls controls // of Controls
@@ -149,6 +150,9 @@ func (o *PerturbationOptions) prepare(path string, genes *ingest.Nodes) (err err
 	}
 	if err := o.UnknownGenes.Check(); err != nil {
 		return fmt.Errorf("read perturbations %s: %w", path, err)
+	}
+	if o.RemovingKinds, err = prepareRemoving(o.RemovingKinds); err != nil {
+		return err
 	}
 	if o.controls, err = newControls(o.Controls, o.GeneDelimiter, genes, path); err != nil {
 		return err

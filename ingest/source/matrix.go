@@ -34,6 +34,8 @@ type MatrixSpec struct {
 	// keep both cells, (a, b) and (b, a), in a matrix of genes. By default, a matrix with equal cells
 	// is symmetric: the second cell of each pair is dropped, and a pair that differs is an error
 	BothHalves bool `yaml:"both_halves"`
+	// kind of all perturbations of a matrix, such as activation, if they are no deletions
+	Kind string `yaml:"kind"`
 }
 
 // MatrixColumns says what the columns of a matrix are.
@@ -64,7 +66,7 @@ type matrix struct {
 func (s PerturbationSpec) openMatrix(screen *screen) error {
 	err := cmp.Or(fault.OneOf("read settings: columns_are", cmp.Or(s.ColumnsAre, Conditions), Conditions, SecondGenes),
 		fault.OneOf("read settings: partial_loss", cmp.Or(s.PartialLoss, DropPartialLoss), DropPartialLoss, KeepPartialLoss, OnlyPartialLoss),
-		checkPattern("gene_pattern", s.GenePattern))
+		checkPattern("gene_pattern", s.GenePattern), checkKind(s.Kind))
 	if err != nil {
 		return err
 	}
@@ -81,10 +83,41 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 	if s.ColumnsAre != SecondGenes {
 		screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
 	}
+	if s.Kind != "" {
+		screen.columns.Attributes = append(screen.columns.Attributes,
+			ingest.Attribute{Name: ingest.KindsAttribute, Type: ingest.TextAttribute})
+		screen.columns.Kinds, screen.columns.KindsApart = ingest.KindsAttribute, true
+	}
 	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: m.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.text, Controls: s.controlNames(),
 	})
 	return err
+}
+
+// checkKind checks the kind of a matrix's perturbations.
+func checkKind(kind string) error {
+	if kind == "" {
+		return nil
+	}
+	if err := samples.CheckKind(kind); err != nil || strings.TrimSpace(kind) != kind {
+		return badSetting("name one kind, such as activation", "kind: found %s, expected a kind", fault.Quote(kind))
+	}
+	return nil
+}
+
+// attributes are the values of a cell of a column, whose sample deletes that many genes.
+func (m *matrix) attributes(column *matrixColumn, genes int) (values []ingest.Value) {
+	if m.spec.ColumnsAre != SecondGenes {
+		values = append(values, column.condition)
+	}
+	if m.spec.Kind == "" {
+		return values
+	}
+	var kinds []byte
+	for range genes {
+		kinds = ingest.AppendKind(kinds, []byte(m.spec.Kind))
+	}
+	return append(values, ingest.Value{Text: kinds})
 }
 
 // matrixLayout is the layout of a wide table.
@@ -226,7 +259,7 @@ type matrixReader struct {
 // strains keep part of the gene's function.
 type matrixColumn struct {
 	name        string
-	condition   []ingest.Value // the name, as an attribute
+	condition   ingest.Value // the name, as an attribute
 	locus       locus
 	partialLoss bool
 }
@@ -243,7 +276,7 @@ func (m *matrix) reader(r *screenReader) rowReader {
 		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
 	}
 	for k, name := range m.names {
-		reader.columns = append(reader.columns, matrixColumn{name: name, condition: []ingest.Value{{Text: []byte(name)}}, partialLoss: m.partialLoss(name)})
+		reader.columns = append(reader.columns, matrixColumn{name: name, condition: ingest.Value{Text: []byte(name)}, partialLoss: m.partialLoss(name)})
 		reader.columnAt[name] = k
 	}
 	r.sample.Phenotypes = make([]float64, 1)
@@ -364,7 +397,7 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		return err
 	}
 	sample.ID = append(append(append(sample.ID[:0], name...), ": "...), column.name...)
-	sample.Attributes = column.condition
+	sample.Attributes = r.attributes(column, len(sample.Genes))
 	before := r.Counts.Samples
 	if err := r.add(); err != nil || r.Counts.Samples == before {
 		return err

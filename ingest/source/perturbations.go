@@ -55,7 +55,8 @@ type LayoutSpec struct {
 	IDColumn string       `yaml:"id_column"` // column of sample ids (default: sample_id, or the row number)
 
 	// column of the kinds of perturbations, such as deletion and overexpression: one per gene in the
-	// same order, or one for all genes; - to read no kinds (default: kinds, if there is such a column)
+	// same order, or one for all genes; - to read no kinds (default: kinds or perturbation_type, if there
+	// is such a column)
 	KindsColumn string `yaml:"kinds_column"`
 	// file for a tab-separated list of the dropped names, with the reason and the number of samples
 	DroppedNames string `yaml:"dropped_names"`
@@ -142,7 +143,7 @@ func (s *PerturbationSpec) checkLayout() error {
 		{"id_column", s.IDColumn != "", !s.Matrix}, {"kinds_column", s.KindsColumn != "", plain}, {"phenotypes", s.Phenotypes != nil, !s.Matrix},
 		{"not_phenotypes", s.NotPhenotypes != nil, !s.Matrix}, {"attributes", s.Attributes != nil, !s.Matrix},
 		{"columns_are", s.ColumnsAre != "", s.Matrix}, {"partial_loss", s.PartialLoss != "", s.Matrix},
-		{"gene_pattern", s.GenePattern != "", s.Matrix},
+		{"gene_pattern", s.GenePattern != "", s.Matrix}, {"kind", s.Kind != "", s.Matrix},
 	} {
 		if c.set && !c.meant {
 			layout := map[bool]string{s.Matrix: "a matrix", strains: "a table of strains", plain: "a table of genes"}[true]

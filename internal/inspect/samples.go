@@ -294,7 +294,11 @@ func (s *PerturbationSummary) counts() page.Section {
 		{"genes that their sample lists again", count(s.RepeatedGenes), ""},
 	}}
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
-		table.Rows = append(table.Rows, []string{"perturbations of kind " + kind, count(s.Kinds[kind]), ""})
+		which := ""
+		if !samples.IsLoss(kind) {
+			which = "may leave their gene in place: a build needs removing_kinds"
+		}
+		table.Rows = append(table.Rows, []string{"perturbations of kind " + kind, count(s.Kinds[kind]), which})
 	}
 	if s.Controls > 0 {
 		table.Rows = append(table.Rows, []string{"names of controls", count(s.Controls), ""})

@@ -101,7 +101,7 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 // overexpressed in train would leak what its deletion does in test.
 func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ingest.Sample) error) error {
 	kinds := s.dataset.Manifest.Kinds
-	if kinds == nil || kinds.Removing == nil {
+	if kinds == nil {
 		return eachSample(ctx, s.dataset, see)
 	}
 	genes, err := s.dataset.Genes()

@@ -45,13 +45,19 @@ func geneID(i int) string { return fmt.Sprintf("G%02d", i) }
 func build(t *testing.T, samples []sample) *store.Dataset {
 	t.Helper()
 	dir := t.TempDir()
-	genes, table := "id\n", []byte("sample_id\tgenes\tfitness\tmedium\tbatch\tkinds\n")
+	genes, table := "id\n", []byte("sample_id\tgenes\tfitness\tmedium\tbatch")
 	hasKinds := slices.ContainsFunc(samples, func(s sample) bool { return s.kinds != "" })
+	if hasKinds {
+		table = append(table, "\tkinds"...)
+	}
 	for i := range testGenes {
 		genes += geneID(i) + "\n"
 	}
 	for _, s := range samples {
-		table = append(table, strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch, s.kinds}, "\t")+"\n"...)
+		table = append(append(table, '\n'), strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch}, "\t")...)
+		if hasKinds {
+			table = append(table, "\t"+s.kinds...)
+		}
 	}
 	for name, text := range map[string]string{"graph/nodes/gene.tsv": genes, "set.tsv": string(table)} {
 		path := filepath.Join(dir, name)
@@ -64,8 +70,8 @@ func build(t *testing.T, samples []sample) *store.Dataset {
 	}
 	o := tcbuild.Options{Variant: store.Incidence, Graph: filepath.Join(dir, "graph"), Perturbations: filepath.Join(dir, "set.tsv"), Out: filepath.Join(dir, "dataset")}
 	o.AllowWildtype, o.AllowDuplicateIDs, o.Attributes, o.Phenotypes = true, true, []string{"medium", "batch"}, []string{"fitness"}
-	if o.NotPhenotypes = []string{"kinds"}; hasKinds {
-		o.NotPhenotypes, o.RemovingKinds = nil, []string{"deletion"}
+	if hasKinds {
+		o.RemovingKinds = []string{"deletion"}
 	}
 	if _, err := tcbuild.Build(context.Background(), o); err != nil {
 		t.Fatal(err)

@@ -3,9 +3,9 @@ and its type, how its expression differs from a matched control's.
 
     pip install ./python[torch,anndata]
     python -c 'import tcbuild.anndata as a; a.perturbations(
-        "norman.h5ad", controls=["ctrl"], keep=["cell_type"])'
-    tcbuild incidence --graph graph --perturbations norman.arrow --allow-wildtype --out norman
-    python python/examples/train_cells.py norman norman.h5ad
+        "adamson.h5ad", controls=["ctrl"], kind="CRISPRi", keep=["cell_type"])'
+    tcbuild incidence --graph graph --perturbations adamson.arrow --allow-wildtype --out adamson
+    python python/examples/train_cells.py adamson adamson.h5ad
 
 The dataset says who was perturbed and where the cell's row is; the expression stays in the file,
 whose X is a matrix of numbers, or a sparse one by rows (CSR).

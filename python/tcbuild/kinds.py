@@ -26,7 +26,7 @@ class Kinds:
 
     def __init__(self, manifest: Manifest, gene_indices: Callable[[], Mapping[str, int]]):
         kinds = manifest.get("kinds", {})
-        self.names: list[str] = sorted(kinds.get("perturbations", ()))
+        self.names: list[str] = sorted(kinds.get("perturbations", ()), key=str.lower)
         self.attribute: str = kinds.get("attribute", "")
         if len(self.names) > _MOST:
             raise ValueError(
@@ -34,7 +34,8 @@ class Kinds:
                 f"{_MOST}\nhint: give similar kinds one name in the perturbation set"
             )
         self._folder, self._gene_indices = manifest.folder, gene_indices
-        self._codes = {name: code for code, name in enumerate(self.names)} | {"": -1}
+        # kinds are the same in upper and lower case
+        self._codes = {name.lower(): code for code, name in enumerate(self.names)} | {"": -1}
         # Cells have few genotypes. An lru_cache of a method would be a circle: files stay open.
         self._parsed: dict[tuple[str, int], tuple[_Codes, _Genes, _Codes]] = {}
 
@@ -65,8 +66,8 @@ class Kinds:
             if len(parts) < deleted:
                 raise ValueError(f"found {len(parts)} kinds, expected {deleted}")
             genes = [self._gene_indices()[gene] for gene, _, _ in kept]
-            codes = [self._codes[kind] for kind in parts[:deleted]]
-            kept_codes = [self._codes[kind] for _, _, kind in kept]
+            codes = [self._codes[kind.lower()] for kind in parts[:deleted]]
+            kept_codes = [self._codes[kind.lower()] for _, _, kind in kept]
         except (KeyError, ValueError) as error:
             raise DamagedFileError(
                 f"read {self._folder}: attribute {self.attribute!r}: {error}", RESTORE

@@ -84,6 +84,58 @@ def test_set_is_what_pandas_has(tmp_path, ending):
         assert found == ([str(value) for value in expected] if name == "batch" else expected), name
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_kinds_are_what_pandas_has(tmp_path, seed):
+    """One kind for all cells, and a column with one per cell or one per name."""
+    obs = frame(200, seed)
+    random = np.random.default_rng(seed)
+    names = ["CRISPRa", "deletion", " Knock-down "]
+    obs["kind"] = [
+        None
+        if deleted(condition, ["ctrl", "NT"]) == []
+        else "+".join(random.choice(names, random.choice([1, condition.count("+") + 1])))
+        for condition in obs["condition"]
+    ]
+    file = write(tmp_path / "cells.h5ad", obs)
+    controls = ["ctrl", "NT"]
+
+    def found(**options) -> list[str]:
+        out = tmp_path / f"{[*options][0]}.arrow"
+        made = cells.perturbations(file, out, controls=controls, **options)
+        return pa.ipc.open_file(made.path).read_all()["kinds"].to_pylist()
+
+    want, one = [], []
+    for condition, kind in zip(obs["condition"], obs["kind"]):
+        parts = condition.split("+")
+        kinds = [part.strip() for part in (kind or "").split("+")]
+        kinds = kinds * len(parts) if len(kinds) == 1 else kinds
+        want.append("|".join(k for k, name in zip(kinds, parts) if name not in controls))
+        one.append("|".join("CRISPRa" for _ in deleted(condition, controls)))
+    assert found(kinds="kind") == want
+    assert found(kind="CRISPRa") == one
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind", "options", "message"),
+    [
+        ("A+B", "x+y+z", {"kinds": "k"}, "row 0: found 3 kinds for 'A\\+B', expected one, or 2"),
+        ("A", None, {"kinds": "k"}, "row 0: found no kind of 'A'"),
+        ("A", "x=y", {"kinds": "k"}, "found the kind 'x=y', expected a name without"),
+        ("A", "x", {"kinds": "l"}, "found no column 'l'"),
+        ("A", "x", {"kind": "a|b"}, "found the kind 'a|b'"),
+        ("A", "x", {"kind": ""}, "found the kind ''"),
+        ("A", "x", {"kind": "x", "kinds": "k"}, "found kind and kinds"),
+        ("A", "x", {"keep": ["kinds"]}, "found 'kinds', which is already a column of the set"),
+    ],
+)
+def test_kind_errors(tmp_path, condition, kind, options, message):
+    obs = pd.DataFrame({"condition": [condition, "C"], "k": [kind, "x"]}, index=["u", "v"])
+    file = write(tmp_path / "a.h5ad", obs)
+    with pytest.raises((ValueError, KeyError), match=message):
+        cells.perturbations(file, **options)
+    assert not (tmp_path / "a.arrow").exists()
+
+
 @pytest.mark.parametrize("version", ["0.6.22", "0.7.8"])
 def test_files_of_old_versions(tmp_path, version):
     """obs as a compound dataset, and categories apart from their columns (write.py made them)."""

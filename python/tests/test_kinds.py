@@ -47,17 +47,17 @@ def build(
     return reader.open(out), samples
 
 
-@pytest.mark.parametrize("removing", [None, ["deletion"], ["deletion", "knockdown"]])
-def test_kinds(tcbuild, tmp_path: Path, removing: list[str] | None) -> None:
-    settings = [] if removing is None else [f"removing_kinds=[{','.join(removing)}]"]
-    dataset, samples = build(tcbuild, tmp_path, *settings)
+@pytest.mark.parametrize("removing", [KINDS, [], ["deletion"], ["deletion", "knockdown"]])
+def test_kinds(tcbuild, tmp_path: Path, removing: list[str]) -> None:
+    setting = {3: "all", 0: "none"}.get(len(removing), ",".join(removing).title())
+    dataset, samples = build(tcbuild, tmp_path, f"removing_kinds=[{setting}]")
     assert dataset.kinds == KINDS
     for stored, expected in zip(dataset, samples):
         genes = sorted(expected)
         assert [GENES[gene] for gene in stored.perturbed_indices] == genes
         assert [KINDS[kind] for kind in stored.perturbed_kinds] == [expected[g] for g in genes]
         assert stored.perturbed_kinds.dtype == np.int8
-        deleted = [g for g in genes if removing is None or expected[g] in removing]
+        deleted = [g for g in genes if expected[g] in removing]
         assert stored.genes == deleted
         assert [GENES[i] for i in np.flatnonzero(~stored.masks["gene"])] == deleted
     for view in (tct.Dataset(dataset[10:30]), [tct.Dataset(dataset)[i] for i in range(10, 30)]):
@@ -93,13 +93,48 @@ def test_set_without_kinds(tcbuild, tmp_path: Path) -> None:
 
 
 def test_unknown_kinds(tcbuild, tmp_path: Path) -> None:
-    kinds = Kinds(build(tcbuild, tmp_path)[0].manifest, lambda: {"A=B": 3})
+    dataset, _ = build(tcbuild, tmp_path, "removing_kinds=all")
+    kinds = Kinds(dataset.manifest, lambda: {"A=B": 3})
     genes, codes = kinds.of(np.array([1, 5]), "|deletion|A=B=knockdown")
     assert genes.tolist() == [1, 3, 5] and codes.tolist() == [-1, 1, 0]
     with pytest.raises(reader.DamagedFileError, match="found 1 kinds, expected 2"):
         kinds.of(np.array([1, 5]), "deletion")
     with pytest.raises(reader.DamagedFileError, match="'kinds': 'other'"):
         kinds.of(np.array([1]), "other")
+
+
+def test_case_does_not_matter(tcbuild, tmp_path: Path) -> None:
+    """Spellings of one kind have one code, and one genotype."""
+    dataset, _ = build(tcbuild, tmp_path, "removing_kinds=all")
+    lower = (tmp_path / "set.tsv").read_text()
+    upper = "".join(
+        line.upper() if i % 2 else line for i, line in enumerate(lower.splitlines(keepends=True))
+    )
+    (tmp_path / "set.tsv").write_text(upper.replace("GENES\tKINDS", "genes\tkinds"))
+    for out, settings in {
+        "upper": ("removing_kinds=ALL",),
+        "some": ("removing_kinds=[KnockDown]",),
+    }.items():
+        tcbuild.run(
+            "incidence",
+            "--graph",
+            tmp_path / "graph",
+            "--perturbations",
+            tmp_path / "set.tsv",
+            "--out",
+            tmp_path / out,
+            *settings,
+        )
+    found = reader.open(tmp_path / "upper")
+    assert [name.lower() for name in found.kinds] == KINDS
+    for one, other in zip(found, dataset):
+        assert one.perturbed_kinds.tolist() == other.perturbed_kinds.tolist()
+        assert one.genes == other.genes
+    for one, other in zip(reader.open(tmp_path / "some"), dataset):
+        kinds = dict(zip(other.perturbed_indices, other.perturbed_kinds))
+        assert [*one.perturbation_indices] == [
+            g for g, k in kinds.items() if KINDS[k] == "knockdown"
+        ]
 
 
 def test_controls_perturb_nothing(tcbuild, tmp_path: Path) -> None:

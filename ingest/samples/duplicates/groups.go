@@ -114,7 +114,8 @@ func (g *groups) genotypeOf(samples *ingest.Samples, i int) key {
 		g.text = binary.AppendUvarint(g.text, uint64(gene)) // of most genes two bytes
 	}
 	if g.kinds >= 0 {
-		g.text = append(binary.AppendUvarint(g.text, uint64(len(samples.Genes(i)))), samples.Attribute(i, g.kinds).Text...)
+		g.text = binary.AppendUvarint(g.text, uint64(len(samples.Genes(i))))
+		g.text = ingest.AppendWithoutCase(g.text, samples.Attribute(i, g.kinds).Text)
 	}
 	return keyOf(g.text)
 }

@@ -2,8 +2,11 @@
 rows of a batch's cells in that file. Expression is never read, and stays where it is.
 
     tcbuild.anndata.perturbations(
-        "norman.h5ad", "norman.arrow", delimiter="+", controls=["ctrl"], keep=["cell_type"]
+        "norman.h5ad", delimiter="+", controls=["ctrl"], kind="CRISPRa", keep=["cell_type"]
     )
+
+It writes norman.arrow. A build of these activated genes takes removing_kinds=none: they stay in the
+graph, and a model sees them in perturbed_indices.
 
 It needs the package h5py for .h5ad files and zarr for .zarr folders: pip install tcbuild[anndata].
 """

@@ -44,7 +44,7 @@ class Conditions:
         """The genes of a condition, as often as it names them; ConditionError for a name that can
         only be a slip.
         """
-        genes = [name for name in self._split(condition) if name not in self.controls]
+        genes = [name for name in self.names(condition) if name not in self.controls]
         for name in genes:
             if not name:
                 raise ConditionError(
@@ -63,7 +63,8 @@ class Conditions:
                 )
         return genes
 
-    def _split(self, text: str) -> Iterator[str]:
+    def names(self, text: str) -> Iterator[str]:
+        """The names of a condition, of controls too."""
         while True:
             ends = (
                 len(name)

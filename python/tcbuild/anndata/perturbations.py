@@ -14,13 +14,15 @@ import pyarrow.compute as pc
 
 from tcbuild import columns
 from tcbuild.anndata.conditions import ConditionError, Conditions
+from tcbuild.anndata.kinds import kinds_of_cells, wrong_kind
 from tcbuild.anndata.obs import Obs, open_obs
 from tcbuild.cell_rows import FILE, FILE_ROWS, ROW
 from tcbuild.errors import AnnDataError
 from tcbuild.publish import published
 
 _BATCH = 1 << 16  # rows of a record batch
-_OWN = ("sample_id", "genes", "perturbation_indices", ROW, FILE, FILE_ROWS)
+_KINDS = "kinds"
+_OWN = ("sample_id", "genes", "perturbation_indices", _KINDS, ROW, FILE, FILE_ROWS)
 # Tells the program that a column is an attribute, also if it holds numbers.
 _ATTRIBUTE = {"tcbuild": "attribute"}
 
@@ -49,6 +51,8 @@ def perturbations(
     condition: str = "condition",
     delimiter: str = "+",
     controls: Sequence[str] = (),
+    kind: str | None = None,
+    kinds: str | None = None,
     keep: Sequence[str] = (),
     missing: Literal["error", "drop"] = "error",
 ) -> PerturbationSet:
@@ -61,6 +65,10 @@ def perturbations(
     condition: the column with the names of the perturbed genes, joined by the delimiter
     controls: names that stand where a gene's does and delete nothing: A+ctrl, ctrl+A and A are one
         genotype, and ctrl is a wild type. They mean what `--controls` of the program does
+    kind: of all perturbations, such as "CRISPRi" or "CRISPRa". Without it, and without kinds, each
+        deletes its gene. A build needs removing_kinds for kinds that are no losses
+    kinds: the column with the kinds of a cell's perturbations: one for all, or one for each name of
+        the condition, controls included, in the same order and joined by the delimiter
     keep: columns that become attributes: categories and texts as text, numbers as numbers
     missing: `drop` leaves out cells without a condition, which are an error otherwise
 
@@ -77,6 +85,10 @@ def perturbations(
     known = None if genes is None else frozenset(_texts(genes, "genes"))
     rule = Conditions(delimiter, _texts(controls, "controls"), known)
     keep = _texts(keep, "keep")
+    if kind is not None and kinds is not None:
+        raise ValueError("read kinds: found kind and kinds\nhint: pass one of them")
+    if kind is not None and (wrong := wrong_kind(kind)):
+        raise ValueError(f"read kinds: {wrong}")
     if taken := [name for name in keep if name in _OWN or keep.count(name) > 1]:
         raise ValueError(
             f"keep columns: found {taken[0]!r}, which is already a column of the set\n"
@@ -85,6 +97,7 @@ def perturbations(
     with open_obs(path) as obs:
         codes, words = _conditions(obs, condition, missing == "drop")
         attributes = {name: _attribute(obs, name) for name in keep}
+        said = None if kinds is None else _codes(obs, kinds, "name the column of kinds: kinds=")
     rows = np.flatnonzero(codes >= 0)
     codes = codes[rows]
     try:
@@ -107,6 +120,17 @@ def perturbations(
         FILE: _dictionary(np.zeros(len(rows), np.int32), [path.name]),
         FILE_ROWS: pa.array(np.full(len(rows), obs.rows)),
     }
+    if kind is not None:
+        texts = ["|".join([kind] * len(genotypes.get(word, []))) for word in words]
+        found[_KINDS] = _texts_of(codes, texts)
+    if said is not None:
+        try:
+            cells_kinds = kinds_of_cells((codes, words), (said[0][rows], said[1]), rows, rule)
+        except ConditionError as error:
+            raise AnnDataError(
+                f"read obs of {path}: column {kinds!r}: {error}", error.hint
+            ) from None
+        found[_KINDS] = _texts_of(*cells_kinds)
     for name, values in attributes.items():
         found[name] = values if len(rows) == obs.rows else values.take(pa.array(rows))
     _write(found, out)
@@ -124,18 +148,8 @@ def _texts(names: Iterable[str], what: str) -> list[str]:
 
 def _conditions(obs: Obs, name: str, drop_missing: bool) -> tuple[npt.NDArray[np.int32], list[str]]:
     """The condition of each cell as its index in the list, -1 if it is missing."""
-    column = obs.column(name)
+    codes, words = _codes(obs, name, "name the column of conditions: condition=")
     where = f"read obs of {obs.path}: column {name!r}"
-    if not pa.types.is_dictionary(column.type):
-        raise AnnDataError(
-            f"{where}: found {column.type}, expected texts or categories",
-            "name the column of conditions: condition=",
-        )
-    words = ["" if word is None else word for word in column.dictionary.to_pylist()]
-    codes = columns.view(column.indices, np.int32).copy()
-    codes[columns.missing(column)] = -1
-    empty = np.array([not word.strip() for word in words] + [True])
-    codes[empty[codes]] = -1
     if not np.any(codes >= 0):
         raise AnnDataError(f"{where}: no cell has a condition", "name the column of conditions")
     if (lost := np.flatnonzero(codes < 0)).size and not drop_missing:
@@ -144,6 +158,23 @@ def _conditions(obs: Obs, name: str, drop_missing: bool) -> tuple[npt.NDArray[np
             f"{lost[0]:,}",
             "drop them with missing='drop', or name their condition in obs",
         )
+    return codes, words
+
+
+def _codes(obs: Obs, name: str, hint: str) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """The text of each cell in a column as its index in the list, -1 if it is missing or empty."""
+    column = obs.column(name)
+    if not pa.types.is_dictionary(column.type):
+        raise AnnDataError(
+            f"read obs of {obs.path}: column {name!r}: found {column.type}, expected texts or "
+            "categories",
+            hint,
+        )
+    words = ["" if word is None else word for word in column.dictionary.to_pylist()]
+    codes = columns.view(column.indices, np.int32).copy()
+    codes[columns.missing(column)] = -1
+    empty = np.array([not word.strip() for word in words] + [True])
+    codes[empty[codes]] = -1
     return codes, words
 
 
@@ -180,9 +211,14 @@ def _attribute(obs: Obs, name: str) -> pa.Array:
 
 
 def _joined(codes: npt.NDArray[np.int32], genotypes: list[list[str]]) -> pa.Array:
-    """The genes of each cell's condition, as a text of a set; each text once in the dictionary."""
+    """The genes of each cell's condition, as a text of a set."""
+    return _texts_of(codes, ["|".join(names) for names in genotypes])
+
+
+def _texts_of(codes: npt.NDArray[np.int32], texts: list[str]) -> pa.Array:
+    """The text of each cell; each text once in the dictionary."""
     ranks: dict[str, int] = {}
-    rank_of = [ranks.setdefault("|".join(names), len(ranks)) for names in genotypes]
+    rank_of = [ranks.setdefault(text, len(ranks)) for text in texts]
     return _dictionary(np.array(rank_of, np.int32)[codes], list(ranks))
 
 
@@ -192,7 +228,7 @@ def _dictionary(codes: npt.NDArray[np.int32], words: list[str]) -> pa.Array:
 
 def _write(found: dict[str, pa.Array], out: Path) -> None:
     fields = [
-        pa.field(name, values.type, metadata=None if name == "genes" else _ATTRIBUTE)
+        pa.field(name, values.type, metadata=None if name in ("genes", _KINDS) else _ATTRIBUTE)
         for name, values in found.items()
     ]
     table = pa.table(list(found.values()), pa.schema(fields))

@@ -1,0 +1,197 @@
+package samples
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+)
+
+// AllKinds and NoKind, as the only one of PerturbationOptions.RemovingKinds, say that perturbations
+// of every kind, or of none, remove their gene's node.
+const (
+	AllKinds = "all"
+	NoKind   = "none"
+)
+
+// losses are the kinds that remove their gene unless the options choose others: a gene that is gone,
+// or that is there and does less. Names are without case, spaces and punctuation.
+var losses = map[string]bool{
+	"deletion": true, "del": true, "genedeletion": true, "deleted": true, "crisprdeletion": true,
+	"knockout": true, "ko": true, "geneknockout": true, "crisprko": true, "crisprknockout": true,
+	"null": true, "nullmutation": true, "nullmutant": true, "nullallele": true,
+	"homozygousdeletion": true, "disruption": true, "genedisruption": true,
+	"lossoffunction": true, "lof": true,
+
+	"knockdown": true, "kd": true, "rnai": true, "sirna": true, "shrna": true,
+	"crispri": true, "crisprinterference": true,
+	"hypomorph": true, "hypomorphic": true, "damp": true, "dampallele": true, "degron": true,
+	"ts": true, "tsallele": true, "temperaturesensitive": true, "temperaturesensitiveallele": true,
+
+	// the rest of torchcell's
+	"allele": true, "conditionalallele": true,
+	"kanmxdeletion": true, "natmxdeletion": true, "sgakanmxdeletion": true, "sganatmxdeletion": true,
+	"barcodedkanmxdeletion": true, "meandeletion": true, "markerdeletion": true, "deletionstrain": true,
+	"spandeletioncall": true, "transposoninsertion": true,
+	"naturalgeneabsence": true, "naturallossoffunction": true,
+}
+
+// IsLoss reports whether a kind removes its gene unless the options choose others. Several kinds of one gene are joined by +.
+func IsLoss(kind string) bool {
+	for part := range strings.SplitSeq(kind, "+") {
+		plain := strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(part))
+		if !losses[plain] {
+			return false
+		}
+	}
+	return true
+}
+
+// removes reports whether a kind removes the node of its gene. Several kinds of one gene, which a
+// torchcell store may have, are joined by +. If nobody chose, every kind does: a set with one that
+// is no loss is refused (see checkedKinds).
+func removes(removing []string, kind []byte) bool {
+	switch {
+	case removing == nil || removing[0] == AllKinds:
+		return true
+	case removing[0] == NoKind:
+		return false
+	}
+	for part := range bytes.SplitSeq(kind, []byte("+")) {
+		part = bytes.TrimSpace(part)
+		if slices.ContainsFunc(removing, func(one string) bool { return strings.EqualFold(one, string(part)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// prepareRemoving checks the kinds that remove nodes, and trims them.
+func prepareRemoving(removing []string) ([]string, error) {
+	if len(removing) == 0 {
+		return nil, nil
+	}
+	var kinds []string
+	for _, kind := range removing {
+		kind = strings.ToLower(strings.TrimSpace(kind))
+		switch {
+		case kind == "":
+			return nil, fault.New(fault.Usage, "write names as in removing_kinds=deletion,knockdown",
+				"read removing_kinds: found an empty name, expected a kind")
+		case (kind == AllKinds || kind == NoKind) && len(removing) > 1:
+			return nil, fault.New(fault.Usage, "write it alone, or omit it",
+				"read removing_kinds: found %s beside other kinds", kind)
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
+}
+
+// Removing returns the kinds that remove nodes as a manifest has them, nil if all do.
+func Removing(removing []string) []string {
+	if removing, _ = prepareRemoving(removing); len(removing) == 1 && removing[0] == AllKinds {
+		return nil
+	}
+	return removing
+}
+
+// checkRemoving returns an error for kinds that remove nodes of a set without kinds.
+func checkRemoving(removing []string, columns ingest.Columns, path string) error {
+	if columns.Kinds != "" || Removing(removing) == nil {
+		return nil
+	}
+	return fault.New(fault.Usage, "omit removing_kinds, or give the set a column kinds",
+		"read perturbations %s: found removing_kinds %s, but the set does not record kinds of perturbations",
+		path, fault.List(removing))
+}
+
+// checkedKinds is a set whose kinds are checked at the end of each Scan, when all are counted.
+type checkedKinds struct {
+	ingest.SampleSource
+	name     string
+	removing []string
+}
+
+// checkKinds makes a set check its kinds, if it has kinds.
+func checkKinds(source ingest.SampleSource, name string, removing []string) ingest.SampleSource {
+	if source.Columns().Kinds == "" {
+		return source
+	}
+	return &checkedKinds{source, name, removing}
+}
+
+// Scan reads the samples. It is a fault.Usage if a kind is none that removes its gene for sure and
+// nobody chose those that do, or if one of the chosen kinds is not there.
+func (c *checkedKinds) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	kinds := ingest.NewKindCounter(c.Columns())
+	counts, err := c.SampleSource.Scan(func(samples *ingest.Samples) error {
+		kinds.Add(samples)
+		return yield(samples)
+	})
+	if err == nil {
+		err = c.check(kinds)
+	}
+	return counts, err
+}
+
+func (c *checkedKinds) check(kinds *ingest.KindCounter) error {
+	if len(c.removing) == 0 {
+		return c.checkLosses(kinds.Deleted())
+	}
+	if c.removing[0] == AllKinds || c.removing[0] == NoKind {
+		return nil
+	}
+	found := kinds.Counts()
+	var known []string
+	for kind := range found {
+		for part := range strings.SplitSeq(kind, "+") {
+			known = append(known, strings.ToLower(strings.TrimSpace(part)))
+		}
+	}
+	slices.Sort(known)
+	for _, kind := range c.removing {
+		if !slices.Contains(known, kind) {
+			return fault.New(fault.Usage, fault.DidYouMean(kind, slices.Compact(known), "name kinds of the set"),
+				"read perturbations %s: removing_kinds: no perturbation is of kind %s, expected kinds of the set: %s",
+				c.name, fault.Quote(kind), ListKinds(found))
+		}
+	}
+	return nil
+}
+
+// checkLosses returns an error for deleted genes whose kind is no loss.
+func (c *checkedKinds) checkLosses(deleted map[string]int) error {
+	others := maps.Clone(deleted)
+	maps.DeleteFunc(others, func(kind string, _ int) bool { return IsLoss(kind) })
+	if len(others) == 0 {
+		return nil
+	}
+	found := ListKinds(others)
+	if len(others) < len(deleted) {
+		maps.DeleteFunc(deleted, func(kind string, _ int) bool { return !IsLoss(kind) })
+		found += " (beside " + ListKinds(deleted) + ")"
+	}
+	return fault.New(fault.Usage,
+		"removing_kinds says which kinds remove their gene from the graph: a list of kinds, all (as in torchcell), or none",
+		"read perturbations %s: found kinds of perturbations that may leave their gene in place: %s, expected losses such as deletion, or the setting removing_kinds",
+		c.name, found)
+}
+
+// ListKinds lists kinds with their numbers of perturbations. One that is not said is "".
+func ListKinds(counts map[string]int) string {
+	var texts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		name := kind
+		if kind == "" {
+			name = "(not said)"
+		}
+		texts = append(texts, fmt.Sprintf("%s %s", name, humanize.Comma(int64(counts[kind]))))
+	}
+	return strings.Join(texts, ", ")
+}
