@@ -61,18 +61,26 @@ same dataset, options and seed give the same bytes on every machine.
 --by sample assigns each sample separately. --by genotype keeps samples that perturb the same
 genes together, and --by COLUMN those with the same value, such as a cell type. --by gene
 assigns genes: a gene perturbed in one part is not perturbed in any other, whatever the kind of
-perturbation. Samples whose genes belong to several parts, and samples that perturb no gene, are
-left out, counted, and listed in DIR/unplaced.arrow. With three genes per sample and parts of
-0.8, 0.1 and 0.1, 0.8³ + 2 · 0.1³ = 51 % of the samples are placed. --straddling parts puts the
-others into parts of their own: a sample in test_unseen1 has a gene of test, and 1 gene that
-does not belong to the first part, train. Samples that perturb no gene then go to train.
+perturbation. Samples whose genes belong to several parts are left out, counted, and listed in
+DIR/unplaced.arrow. With three genes per sample and parts of 0.8, 0.1 and 0.1, 51 % of the
+samples are placed (0.8³ + 2 · 0.1³), if most genes are in many samples. --straddling parts
+puts the others into parts of their own: a sample in test_unseen1 has a gene of test, and 1
+gene that is not seen in train. A gene is seen if a sample in train perturbs it. A gene that
+was assigned to train, but that no sample in train perturbs, moves to the last part that it
+shares a sample with; a pair of it and a gene of test is in test. Pairs of a gene of val and
+one of test are in test_unseen2.
+
+Samples that perturb no gene, the wild types, are split by the fractions as samples, apart from
+the others. --wildtypes whole keeps them together: by genotype as one genotype, by gene in the
+first part. By column they belong to their value.
 
 --hold-out moves samples to test, or another part, before the others are split: all samples of
 a cell type (zero-shot), all that perturb a listed gene, or only the samples of a cell type that
-do (few-shot). With --by gene, it holds out the listed genes, and their samples may straddle
-parts.
+do (few-shot). With --by gene, gene=FILE alone holds out the listed genes, and their samples may
+straddle parts; samples held out by other conditions are in that part whatever their genes.
 
-Each part gets its fraction to within one sample, genotype, gene or value; with --stratify,
+Each part gets its fraction to within one sample, genotype, gene (before any move) or value; with
+--stratify,
 to within one for each value of the column (missing values count as a value). Stratifying
 fails if the column has more than 1,000 values, or, with --by genotype, if it differs between
 samples of a genotype.
@@ -94,6 +102,9 @@ contradictory pins and empty parts are errors.`,
 	choiceFlag(cmd, &o.Straddling, "straddling", selection.DropStraddling,
 		[]selection.Straddling{selection.DropStraddling, selection.SeparateStraddling},
 		"with --by gene, what to do with samples whose genes belong to several parts: drop them, or put them into extra parts (parts)")
+	choiceFlag(cmd, &o.Wildtypes, "wildtypes", selection.SplitWildtypes,
+		[]selection.Wildtypes{selection.SplitWildtypes, selection.WholeWildtypes},
+		"with --by genotype or gene, what to do with samples that perturb no gene: split them by the fractions, or keep them together (whole)")
 	completes(cmd, "by", string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene))
 	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
 		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several conditions joined by commas, which must all be true; repeatable")
@@ -157,6 +168,10 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 	if byColumn {
 		table.Header = append(table.Header, "values of "+string(o.By))
 	}
+	wildtypes := report.HasWildtypes()
+	if wildtypes {
+		table.Header = append(table.Header, "wild types")
+	}
 	plot := page.Plot{Title: "Samples of each part", X: page.Axis{Title: "part"}}
 	for _, part := range report.Parts {
 		row := []string{filepath.Join(out, part.Name+".arrow")}
@@ -165,6 +180,9 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 		}
 		if byColumn {
 			row = append(row, humanCount(part.Units))
+		}
+		if wildtypes {
+			row = append(row, humanCount(part.Wildtypes))
 		}
 		table.Rows = append(table.Rows, row)
 		plot.Columns = append(plot.Columns, page.Column{Label: part.Name, Value: part.Samples})

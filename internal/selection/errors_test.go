@@ -95,8 +95,8 @@ func TestContradictingPins(t *testing.T) {
 }
 
 func TestPinOfWildtypeByGene(t *testing.T) {
-	err := splitError(t, SplitOptions{By: ByGene}, "sample_id\tpart\nf\ttrain\n")
-	wantError(t, err, fault.Input, `pins.tsv:2: found sample "f", which perturbs no gene`, "leave it out")
+	err := splitError(t, SplitOptions{By: ByGene, Wildtypes: WholeWildtypes}, "sample_id\tpart\nf\ttest\n")
+	wantError(t, err, fault.Input, `pins.tsv:2: found part test for sample "f", but --wildtypes whole puts wild types into train`, "omit --wildtypes")
 }
 
 func TestPinsWithoutRows(t *testing.T) {

@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -104,7 +103,7 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 		var samples []sample
 		for a := range testGenes {
 			for b := a; b < testGenes; b++ {
-				if r.IntN(2) == 0 {
+				if a != b && r.IntN(2) == 0 { // all singles, so that train has every gene that is not held out
 					continue
 				}
 				s := sample{id: fmt.Sprint(len(samples)), genes: []string{geneID(a)}}
@@ -158,64 +157,193 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 	}
 }
 
-// Whatever is drawn or held out, no gene of one part is deleted in another, and straddling samples
-// are where their genes say.
+// Whatever is drawn or held out, no gene of one part is perturbed in another, and straddling
+// samples are where their genes and what train contains say.
 func TestStraddling(t *testing.T) {
 	r := seed.Rand(t)
-	for range testrun.Cases(40, 10) {
+	for n := range testrun.Cases(60, 15) {
 		samples := randomSamples(r, 200)
+		if n%2 == 0 {
+			samples = sparsePairs(r)
+		}
 		o := SplitOptions{Fractions: []Fraction{{"train", 6e8}, {"val", 2e8}, {"test", 2e8}}, By: ByGene, Seed: r.Uint64(), Straddling: SeparateStraddling}
-		held := map[string]string{}
 		if r.IntN(2) == 0 {
-			held[geneID(r.IntN(testGenes))], held[geneID(r.IntN(testGenes))] = "test", "test"
-			o.HoldOut = []string{"gene=" + genesFile(t, slices.Sorted(maps.Keys(held)))}
+			o.Fractions = half
 		}
-		parts, _ := split(t, build(t, samples), o)
-		// A gene's part is the part of the samples that delete it alone, or with others of the part.
-		order := []string{"train", "val", "test"}
-		partOf := make(map[string]string)
-		for gene, part := range held {
-			partOf[gene] = part
+		if r.IntN(2) == 0 {
+			held := slices.Concat(samples[0].genes, []string{geneID(0), geneID(1)})
+			o.HoldOut = []string{"gene=" + genesFile(t, held)}
 		}
-		for i, s := range samples {
-			if slices.Contains(order, parts[i]) {
-				for _, gene := range s.genes {
-					if other := partOf[gene]; other != "" && other != parts[i] {
-						t.Fatalf("gene %s is of %s and of %s", gene, other, parts[i])
-					}
-					partOf[gene] = parts[i]
-				}
+		dataset := build(t, samples)
+		dir := t.TempDir()
+		if _, err := Split(context.Background(), dataset, o, dir); err != nil {
+			if !strings.Contains(err.Error(), " gets ") {
+				t.Fatal(err)
 			}
+			continue
 		}
-		for i, s := range samples {
-			last, unseen, known := 0, 0, true
-			found := make(map[string]bool)
-			for _, gene := range s.genes {
-				known = known && partOf[gene] != ""
-				found[partOf[gene]] = true
-				last = max(last, slices.Index(order, partOf[gene]))
-				if partOf[gene] != "train" {
-					unseen++
-				}
-			}
-			want := order[last]
-			if len(found) > 1 {
-				want = fmt.Sprintf("%s_unseen%d", want, unseen)
-			}
-			if known && parts[i] != want {
-				t.Fatalf("sample %v is in %s, want %s: %v", s.genes, parts[i], want, partOf)
-			}
-		}
+		parts := readParts(t, dir, len(samples))
+		checkStraddling(t, samples, parts, len(o.Fractions) == 2)
 		o.Straddling = DropStraddling
-		dropped, _ := split(t, build(t, samples), o)
+		dir = t.TempDir()
+		if _, err := Split(context.Background(), dataset, o, dir); err != nil {
+			if !strings.Contains(err.Error(), " gets ") {
+				t.Fatal(err)
+			}
+			continue
+		}
+		dropped := readParts(t, dir, len(samples))
 		for i, part := range parts {
-			if strings.Contains(part, "_unseen") || len(samples[i].genes) == 0 {
+			if strings.Contains(part, "_unseen") {
 				part = unplaced
 			}
 			if dropped[i] != part {
 				t.Fatalf("sample %v is in %s, want %s", samples[i].genes, dropped[i], part)
 			}
 		}
+	}
+}
+
+// sparsePairs are samples of two genes, in which a gene is rarely twice.
+func sparsePairs(r *rand.Rand) (samples []sample) {
+	for i := range 8 + r.IntN(10) {
+		a, b := r.IntN(testGenes), r.IntN(testGenes-1)
+		if b >= a {
+			b++
+		}
+		genes := []string{geneID(min(a, b)), geneID(max(a, b))}
+		samples = append(samples, sample{id: fmt.Sprint("s", i), genes: genes})
+	}
+	return samples
+}
+
+// checkStraddling checks a split by gene by its samples alone: a gene is seen if a sample of train
+// has it.
+func checkStraddling(t *testing.T, samples []sample, parts []string, twoParts bool) {
+	t.Helper()
+	seen, partOf := make(map[string]bool), make(map[string]string)
+	for i, s := range samples {
+		for _, gene := range s.genes {
+			seen[gene] = seen[gene] || parts[i] == "train"
+			if strings.Contains(parts[i], "_unseen") {
+				continue
+			}
+			if other, known := partOf[gene]; known && other != parts[i] {
+				t.Fatalf("gene %s is perturbed in %s and %s", gene, other, parts[i])
+			}
+			partOf[gene] = parts[i]
+		}
+	}
+	for i, s := range samples {
+		unseen := 0
+		for _, gene := range s.genes {
+			if !seen[gene] {
+				unseen++
+			}
+		}
+		part, count, straddles := strings.Cut(parts[i], "_unseen")
+		switch {
+		case straddles && (count != fmt.Sprint(unseen) || part == "train"):
+			t.Fatalf("sample %v is in %s, %d of its genes are unseen", s.genes, parts[i], unseen)
+		case straddles && twoParts && unseen == len(s.genes):
+			t.Fatalf("sample %v is in %s, want test: no gene of it is seen", s.genes, parts[i])
+		case !straddles && part != "train" && unseen != len(s.genes):
+			t.Fatalf("sample %v is in %s, %d of its genes are seen", s.genes, parts[i], len(s.genes)-unseen)
+		}
+	}
+}
+
+// Of six pairs in a ring train has one or two; a gene that was drawn for train and is in none of
+// them is not seen.
+func TestRing(t *testing.T) {
+	var samples []sample
+	for i := range 6 {
+		genes := []string{geneID(i), geneID((i + 1) % 6)}
+		slices.Sort(genes)
+		samples = append(samples, sample{id: fmt.Sprint("s", i), genes: genes})
+	}
+	dataset, moved := build(t, samples), 0
+	for seed := range uint64(40) {
+		dir := t.TempDir()
+		o := SplitOptions{Fractions: half, By: ByGene, Seed: seed, Straddling: SeparateStraddling}
+		report, err := Split(context.Background(), dataset, o, dir)
+		if err != nil {
+			continue // three genes that are not neighbours leave train without a pair
+		}
+		checkStraddling(t, samples, readParts(t, dir, len(samples)), true)
+		for _, s := range report.Seen {
+			if want := map[string]int{"train": 2, "test": 0, "test_unseen1": 1}[s.Part]; s.Seen != want {
+				t.Errorf("seed %d: %+v, want %d seen", seed, s, want)
+			}
+		}
+		if len(report.Parts) > 1 && report.Parts[1].Name == "test" && report.Parts[1].Samples > 2 {
+			moved++
+		}
+	}
+	if moved == 0 {
+		t.Error("no seed puts a gene without a sample of train into train")
+	}
+}
+
+// Wild types are drawn by the fractions, whatever else is drawn, and together with whole.
+func TestWildtypes(t *testing.T) {
+	r := seed.Rand(t)
+	var samples []sample
+	for i := range 160 {
+		s := sample{id: fmt.Sprint("s", i), medium: []string{"YPD", "SC"}[i%2]}
+		if i%4 > 1 {
+			s.genes = []string{geneID(r.IntN(testGenes))}
+		}
+		samples = append(samples, s)
+	}
+	dataset := build(t, samples)
+	for _, c := range []struct {
+		o    SplitOptions
+		want []int // wild types of train and test
+	}{
+		{SplitOptions{By: ByGenotype}, []int{60, 20}},
+		{SplitOptions{By: ByGene}, []int{60, 20}},
+		{SplitOptions{By: ByGene, Straddling: SeparateStraddling}, []int{60, 20}},
+		{SplitOptions{By: ByGene, Wildtypes: WholeWildtypes}, []int{80, 0}},
+		{SplitOptions{By: ByGene, Straddling: SeparateStraddling, Wildtypes: WholeWildtypes}, []int{80, 0}},
+	} {
+		c.o.Fractions, c.o.Seed = []Fraction{{"train", 75e7}, {"test", 25e7}}, r.Uint64()
+		parts, report := split(t, dataset, c.o)
+		got := []int{0, 0}
+		for i, s := range samples {
+			if len(s.genes) == 0 {
+				got[slices.Index([]string{"train", "test"}, parts[i])]++
+			}
+		}
+		reported := []int{report.Parts[0].Wildtypes, report.Parts[1].Wildtypes}
+		if !slices.Equal(got, c.want) || !slices.Equal(reported, got) {
+			t.Errorf("%+v: got %v wild types, want %v; the report is %+v", c.o, got, c.want, report.Parts)
+		}
+	}
+	o := SplitOptions{By: ByGenotype, Wildtypes: WholeWildtypes, Fractions: half, Seed: r.Uint64()}
+	whole, _ := split(t, dataset, o)
+	for i, s := range samples {
+		if len(s.genes) == 0 && whole[i] != whole[0] {
+			t.Fatalf("wild types are in %s and %s, want one part", whole[0], whole[i])
+		}
+	}
+	media := samples
+	for i := range media {
+		if len(media[i].genes) > 0 {
+			media[i].medium = "YPD"
+		}
+	}
+	o = SplitOptions{By: ByGenotype, Stratify: "medium", Seed: r.Uint64()}
+	o.Fractions = []Fraction{{"train", 75e7}, {"test", 25e7}}
+	parts, _ := split(t, build(t, media), o)
+	counts := make(map[string]int)
+	for i, s := range media {
+		if len(s.genes) == 0 {
+			counts[s.medium+" "+parts[i]]++
+		}
+	}
+	if counts["YPD test"] != 10 || counts["SC test"] != 10 {
+		t.Errorf("wild types of two media: got %v, want 10 of each in test", counts)
 	}
 }
 
@@ -285,7 +413,7 @@ func TestHoldOut(t *testing.T) {
 				if other, known := genotypes[key]; want == "" && by == ByGenotype && known && other != parts[i] {
 					t.Errorf("genotype %s is in %s and %s", key, other, parts[i])
 				}
-				if want == "" {
+				if want == "" && key != "" {
 					genotypes[key] = parts[i]
 				}
 			}
@@ -320,6 +448,7 @@ func TestHoldOutErrors(t *testing.T) {
 		{SplitOptions{HoldOut: []string{"fitness=high"}}, `column "fitness" has numbers, found "high"`, ""},
 		{SplitOptions{HoldOut: []string{"medium=YPD", "val:medium=YPD"}}, `is held out by "test:medium=YPD" and by "val:medium=YPD"`, "in one part"},
 		{SplitOptions{Straddling: SeparateStraddling}, "read --straddling: found parts with --by sample", "split by gene"},
+		{SplitOptions{Wildtypes: WholeWildtypes}, "read --wildtypes: found whole with --by sample", "split by genotype or gene"},
 		{SplitOptions{By: "medum"}, `read --by: found "medum", expected one of medium, batch, fitness, sample, genotype, gene`, "did you mean medium?"},
 		{SplitOptions{HoldOut: []string{"gene=" + file + ",gene=" + file}}, "found gene= twice", "name one file"},
 		{SplitOptions{By: ByGene, HoldOut: []string{"train:gene=" + file, "gene=" + file}}, "gene G01 is held out in train and in test", "in one part"},
@@ -356,7 +485,13 @@ func TestSharedGenesAndGenotypes(t *testing.T) {
 		}
 		return n
 	}
-	got, want := report.Parts[1], Part{Name: "test", Samples: 75, Units: 75, Genotypes: len(genotypes["test"]), Genes: len(genes["test"]),
+	wildtypes := 0
+	for i, s := range samples {
+		if parts[i] == "test" && len(s.genes) == 0 {
+			wildtypes++
+		}
+	}
+	got, want := report.Parts[1], Part{Name: "test", Samples: 75, Units: 75, Wildtypes: wildtypes, Genotypes: len(genotypes["test"]), Genes: len(genes["test"]),
 		SharedGenotypes: shared(genotypes), SharedGenes: shared(genes)}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -34,9 +34,19 @@ type Straddling string
 const (
 	DropStraddling Straddling = "drop" // they are in no part
 	// SeparateStraddling puts them into parts of their own: PART_unseenN, of the last part that one
-	// of their genes is of, and of the number of their genes that are not of the first part. Samples
-	// that perturb no gene are in the first part.
+	// of their genes is of, and of the number of their genes that no sample of the first part
+	// perturbs.
 	SeparateStraddling Straddling = "parts"
+)
+
+// Wildtypes says into which parts samples go that perturb no gene, in a split by genotype or gene.
+type Wildtypes string
+
+const (
+	// SplitWildtypes draws each of them by the fractions, whatever else is drawn.
+	SplitWildtypes Wildtypes = "split"
+	// WholeWildtypes keeps them together: by genotype as one genotype, by gene in the first part.
+	WholeWildtypes Wildtypes = "whole"
 )
 
 // PerturbationCount stands, in SplitOptions.Stratify, for the number of perturbed genes.
@@ -47,6 +57,7 @@ type SplitOptions struct {
 	Fractions  []Fraction // of units that are not held out; nil: all are in the part train, if some are held out
 	By         By
 	Straddling Straddling // "": DropStraddling
+	Wildtypes  Wildtypes  // "": SplitWildtypes
 	HoldOut    []string   // [PART:]COLUMN=VALUE or [PART:]gene=FILE, several conditions joined by commas
 	Stratify   string     // a phenotype or attribute, or PerturbationCount; "" for none
 	Seed       uint64
@@ -58,12 +69,13 @@ const maxStrata = 1000
 
 // Split splits the samples of a dataset and writes a selection PART.arrow per part into dir, which
 // exists, and one of the samples that have no part, if there are any. It reads the sample table
-// three times.
+// three times, by gene four times.
 func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir string) (*SplitReport, error) {
 	if o.Fractions == nil && len(o.HoldOut) > 0 {
 		o.Fractions = []Fraction{{"train", whole}}
 	}
-	s := &splitter{SplitOptions: o, dataset: dataset, strata: make(map[string]int), numbers: make(map[string]int)}
+	s := &splitter{SplitOptions: o, dataset: dataset, strata: make(map[string]int),
+		wildtypeStrata: make(map[string]int), numbers: make(map[string]int)}
 	if o.By == ByGenotype {
 		s.numbers = make(map[string]int, dataset.Manifest.Samples)
 	}
@@ -78,6 +90,12 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 		return nil, err
 	}
 	assign(s.units, max(len(s.strata), 1), o.Fractions, o.Seed)
+	assign(s.wildtypes, max(len(s.wildtypeStrata), 1), o.Fractions, o.Seed)
+	if o.By == ByGene {
+		if err := s.findSeen(ctx); err != nil {
+			return nil, err
+		}
+	}
 	p, err := s.place(ctx)
 	if err != nil {
 		return nil, err
@@ -139,6 +157,18 @@ func (s *splitter) prepare() (err error) {
 	default:
 		return fault.New(fault.Usage, "use parts or drop", "read --straddling: found %q, expected parts or drop", s.Straddling)
 	}
+	switch s.Wildtypes {
+	case "", SplitWildtypes:
+	case WholeWildtypes:
+		if s.By != ByGenotype && s.By != ByGene {
+			return fault.New(fault.Usage, "omit --wildtypes, or split by genotype or gene",
+				"read --wildtypes: found %s with --by %s, which treats wild types like all samples",
+				s.Wildtypes, s.By)
+		}
+	default:
+		return fault.New(fault.Usage, "use split or whole",
+			"read --wildtypes: found %q, expected split or whole", s.Wildtypes)
+	}
 	if s.By != BySample && s.By != ByGenotype && s.By != ByGene {
 		if s.unitKey, _, err = s.columnKey(string(s.By), "--by", string(BySample), string(ByGenotype), string(ByGene)); err != nil {
 			return err
@@ -164,10 +194,14 @@ type splitter struct {
 	held    []*holdOut
 	unitKey func(*ingest.Sample) string // by column
 	units   []unit
-	unitOf  []int          // of a sample, or -1 less the part in which it is held out; empty by gene
-	numbers map[string]int // units, by their genes or value
-	key     []byte         // memory of a genotype's key
-	genes   []int          // units, by the number of the gene; none for genes that no sample perturbs
+	unitOf  []int           // of a sample, or -1 less the part in which it is held out; empty by gene
+	numbers map[string]int  // units, by their genes or value
+	key     []byte          // memory of a genotype's key
+	genes   []int           // units, by the number of the gene; none for genes that no sample perturbs
+	seen    map[uint32]bool // by gene: those that a sample of the first part perturbs
+
+	wildtypes      []unit // those that are drawn, by the number of their sample
+	wildtypeStrata map[string]int
 }
 
 // stratumOf is what samples are stratified by.
@@ -210,21 +244,14 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 		return nil
 	case held != none:
 		return nil
+	case s.drawsWildtype(row):
+		return s.addWildtype(number, row, pin)
 	case s.By == ByGene:
 		return s.addGenes(row, pin)
 	}
-	stratum := 0
-	if s.stratum != nil {
-		key := s.stratum(row)
-		known := false
-		if stratum, known = s.strata[key]; !known {
-			stratum = len(s.strata)
-			s.strata[key] = stratum
-		}
-		if len(s.strata) > maxStrata {
-			return fault.New(fault.Usage, "name an attribute with few values",
-				"read --stratify: %s has more than %d values", fault.Quote(s.Stratify), maxStrata)
-		}
+	stratum, err := s.stratumIn(s.strata, row)
+	if err != nil {
+		return err
 	}
 	at, known := len(s.units), false
 	if s.By != BySample {
@@ -247,12 +274,54 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 	return s.pinUnit(at, pin, "a sample of its "+string(s.By))
 }
 
+// stratumIn is the number of a sample's stratum among those that appeared.
+func (s *splitter) stratumIn(strata map[string]int, row *ingest.Sample) (stratum int, err error) {
+	if s.stratum == nil {
+		return 0, nil
+	}
+	key := s.stratum(row)
+	stratum, known := strata[key]
+	if !known {
+		stratum = len(strata)
+		strata[key] = stratum
+	}
+	if len(strata) > maxStrata {
+		return 0, fault.New(fault.Usage, "name an attribute with few values",
+			"read --stratify: %s has more than %d values", fault.Quote(s.Stratify), maxStrata)
+	}
+	return stratum, nil
+}
+
+// drawsWildtype reports whether a sample is a wild type that is drawn for itself. By sample it is a
+// sample as all are, and by column it belongs to those with its value.
+func (s *splitter) drawsWildtype(row *ingest.Sample) bool {
+	units := s.By == ByGenotype || s.By == ByGene
+	return units && s.Wildtypes != WholeWildtypes && len(row.Genes) == 0
+}
+
+// addWildtype makes a unit of a wild type.
+func (s *splitter) addWildtype(number int, row *ingest.Sample, pin *pin) error {
+	stratum, err := s.stratumIn(s.wildtypeStrata, row)
+	if err != nil {
+		return err
+	}
+	if s.By != ByGene {
+		s.unitOf = append(s.unitOf, len(s.wildtypes))
+	}
+	u := unit{number: number, stratum: stratum, part: none}
+	if pin != nil {
+		u.part = pin.part
+	}
+	s.wildtypes = append(s.wildtypes, u)
+	return nil
+}
+
 // addGenes makes units of the genes of a sample.
 func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
-	if pin != nil && len(row.Genes) == 0 {
-		return fault.New(fault.Input, "leave it out, or split by sample",
-			"read pins %s: found sample %s, which perturbs no gene and cannot be in a part of a split by gene",
-			pin.where, fault.Quote(row.ID))
+	if pin != nil && pin.part != 0 && len(row.Genes) == 0 {
+		return fault.New(fault.Input, "leave it out, or omit --wildtypes",
+			"read pins %s: found part %s for sample %s, but --wildtypes whole puts wild types into %s",
+			pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[0])
 	}
 	for _, gene := range row.Genes {
 		for len(s.genes) <= int(gene) {
@@ -319,6 +388,9 @@ func (s *splitter) rules(part string) []rule {
 	}
 	if s.Straddling == SeparateStraddling {
 		rules = append(rules, rule{"straddling", string(s.Straddling)})
+	}
+	if s.Wildtypes == WholeWildtypes {
+		rules = append(rules, rule{"wildtypes", string(s.Wildtypes)})
 	}
 	if len(s.held) > 0 {
 		var texts []string

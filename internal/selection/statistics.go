@@ -19,6 +19,8 @@ type Part struct {
 	Name    string
 	Samples int
 	Units   int // genotypes, genes or values of a column that the part was given
+	// of its samples, those that perturb no gene
+	Wildtypes int
 	// of its samples
 	Genotypes, Genes int
 	// of these, those that samples of the first part have as well
@@ -26,7 +28,7 @@ type Part struct {
 }
 
 // Seen counts samples of a part by the number of their perturbed genes, and of those that are seen
-// in training: that are of the first part, in a split by gene, or that samples of it perturb.
+// in training: that a sample of the first part perturbs.
 type Seen struct {
 	Part                   string
 	Perturbed, Seen, Count int
@@ -38,6 +40,11 @@ type SplitReport struct {
 	Parts    []Part // that have samples, the first one first
 	Unplaced int
 	Seen     []Seen
+}
+
+// HasWildtypes reports whether a sample of a part perturbs no gene.
+func (r *SplitReport) HasWildtypes() bool {
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Wildtypes > 0 })
 }
 
 type slot struct {
@@ -77,12 +84,13 @@ func (s *splitter) place(ctx context.Context) (*placement, error) {
 				straddling[key{part, unseen}] = to
 			}
 		case straddles:
-		case part != none:
+		default:
 			to = p.slots[part]
-		case s.Straddling == SeparateStraddling:
-			to = p.slots[0]
 		}
 		to.samples = append(to.samples, int64(number))
+		if len(row.Genes) == 0 {
+			to.Wildtypes++
+		}
 		hash = genotypeKey(hash[:0], row.Genes)
 		to.genotypes = append(to.genotypes, xxhash.Sum64(hash))
 		for _, gene := range row.Genes {
@@ -105,28 +113,72 @@ func newSlot(name string) *slot {
 	return &slot{Part: Part{Name: name}, genes: make(map[uint32]bool)}
 }
 
-// partOf is the part of a sample, or none. By gene, that is the last part that one of its genes is
-// of; straddles says that they are of several, and unseen counts those that are not of the first
-// part.
+// partOf is the part of a sample. By gene, that is the last part that one of its genes is of;
+// straddles says that they are of several, and unseen counts those that are not seen.
 func (s *splitter) partOf(number int, row *ingest.Sample) (part, unseen int, straddles bool, err error) {
-	if s.By != ByGene {
-		if unit := s.unitOf[number]; unit >= 0 {
-			return s.units[unit].part, 0, false, nil
-		}
+	if s.By != ByGene && s.unitOf[number] < 0 {
 		return -1 - s.unitOf[number], 0, false, nil
 	}
-	if part, err = s.heldOut(number, row); part != none || err != nil {
-		return part, 0, false, err
+	if s.By == ByGene {
+		if part, err = s.heldOut(number, row); part != none || err != nil {
+			return part, 0, false, err
+		}
 	}
-	for i, gene := range row.Genes {
-		found := s.units[s.genes[gene]].part
-		straddles = straddles || i > 0 && found != part
-		if found != 0 {
+	if s.drawsWildtype(row) {
+		byNumber := func(u unit, number int) int { return u.number - number }
+		at, _ := slices.BinarySearchFunc(s.wildtypes, number, byNumber)
+		return s.wildtypes[at].part, 0, false, nil
+	}
+	if s.By != ByGene {
+		return s.units[s.unitOf[number]].part, 0, false, nil
+	}
+	part, straddles = s.partOfGenes(row.Genes)
+	for _, gene := range row.Genes {
+		if !s.seen[gene] {
 			unseen++
 		}
-		part = max(part, found)
 	}
 	return part, unseen, straddles, nil
+}
+
+// partOfGenes is the last part of genes, and whether they are of several; the first part without
+// genes.
+func (s *splitter) partOfGenes(genes []uint32) (part int, straddles bool) {
+	for i, gene := range genes {
+		found := s.units[s.genes[gene]].part
+		straddles = straddles || i > 0 && found != part
+		part = max(part, found)
+	}
+	return part, straddles
+}
+
+// findSeen finds the genes that a sample of the first part perturbs. A gene that was drawn for the
+// first part and is none of them moves to the last part that it shares a sample with. No sample of
+// the first part has it, so that what is seen stays as it is.
+func (s *splitter) findSeen(ctx context.Context) error {
+	s.seen = make(map[uint32]bool)
+	last := make([]int, len(s.genes))
+	err := s.eachSample(ctx, func(number int, row *ingest.Sample) error {
+		part, err := s.heldOut(number, row)
+		if held := part != none; !held {
+			part, _ = s.partOfGenes(row.Genes)
+			for _, gene := range row.Genes {
+				last[gene] = max(last[gene], part)
+			}
+		}
+		if part == 0 {
+			for _, gene := range row.Genes {
+				s.seen[gene] = true
+			}
+		}
+		return err
+	})
+	for gene, at := range s.genes {
+		if at != none && s.units[at].part == 0 && !s.seen[uint32(gene)] {
+			s.units[at].part = last[gene]
+		}
+	}
+	return err
 }
 
 // check counts the units of each part. A part without samples is an error, and so are two of one
@@ -141,16 +193,35 @@ func (p *placement) check() error {
 		if slot.Samples = len(slot.samples); k < len(units) {
 			slot.Units = units[k]
 		}
-		if slot.Samples == 0 && k < len(p.parts) && !p.hasStraddling(slot.Name) {
-			return fault.New(fault.Input, "use a larger fraction, or another seed",
-				"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
-				p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.units), p.By)
+		if k < len(p.parts) && !p.hasStraddling(slot.Name) {
+			if err := p.checkFilled(slot, k < len(p.Fractions)); err != nil {
+				return err
+			}
 		}
 		if names[slot.Name] {
 			return fault.New(fault.Usage, "rename the part", "split %s: found part %s, a name reserved for samples that straddle parts",
 				p.dataset.Dir, slot.Name)
 		}
 		names[slot.Name] = true
+	}
+	return nil
+}
+
+// checkFilled returns an error for a part without samples, and for one that was drawn and has only
+// wild types.
+func (p *placement) checkFilled(slot *slot, drawn bool) error {
+	const hint = "use a larger fraction, or another seed"
+	if slot.Samples == 0 {
+		return fault.New(fault.Input, hint,
+			"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
+			p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.units), p.By)
+	}
+	drawsBoth := drawn && len(p.wildtypes) > 0 && len(p.units) > 0
+	if drawsBoth && slot.Samples == slot.Wildtypes {
+		return fault.New(fault.Input, hint,
+			"split %s: part %s gets only wild types (%d of %d samples; %d of %d %ss), expected mutants",
+			p.dataset.Dir, slot.Name, slot.Samples, p.dataset.Manifest.Samples,
+			slot.Units, len(p.units), p.By)
 	}
 	return nil
 }
@@ -191,7 +262,7 @@ func (p *placement) report(ctx context.Context) (*SplitReport, error) {
 	err := p.eachSample(ctx, func(number int, row *ingest.Sample) error {
 		seen := 0
 		for _, gene := range row.Genes {
-			if p.isSeen(gene) {
+			if first.genes[gene] {
 				seen++
 			}
 		}
@@ -204,13 +275,4 @@ func (p *placement) report(ctx context.Context) (*SplitReport, error) {
 		report.Seen = append(report.Seen, Seen{p.slots[k.slot].Name, k.perturbed, k.seen, counts[k]})
 	}
 	return report, err
-}
-
-// isSeen reports whether a gene is seen in training; see Seen.
-func (p *placement) isSeen(gene uint32) bool {
-	if p.By != ByGene {
-		return p.slots[0].genes[gene]
-	}
-	// otherwise only samples that are held out perturb it
-	return int(gene) < len(p.genes) && p.genes[gene] != none && p.units[p.genes[gene]].part == 0
 }
