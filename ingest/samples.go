@@ -8,6 +8,11 @@ import (
 	"tcbuild/fault"
 )
 
+// MostSamples is the number of samples that a computed set can have. manifest.json lists a file per
+// 65,536 samples, in 160 bytes, and is at most 64 MiB, which is enough for 2^34 samples and not for
+// twice as many.
+const MostSamples = 1 << 34
+
 // Columns are what a perturbation set knows of each sample besides its id and deleted genes.
 type Columns struct {
 	Phenotypes []Phenotype

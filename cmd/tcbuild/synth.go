@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
@@ -58,6 +59,11 @@ func synthFlags(cmd *cobra.Command, o *synthOptions) {
 func (o *synthOptions) check() (err error) {
 	o.size, err = synth.ParseScale(o.scale)
 	o.samples = cmp.Or(o.samples, o.size.Samples)
+	if o.samples > ingest.MostSamples {
+		return fault.New(fault.Usage, "give a smaller number: a million samples take some seconds",
+			"synth: found --samples %d, expected at most the %s that a dataset holds",
+			o.samples, humanCount(ingest.MostSamples))
+	}
 	return err
 }
 

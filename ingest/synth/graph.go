@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"tcbuild/fault"
 	"tcbuild/ingest"
 )
@@ -131,6 +133,11 @@ func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 		return nil, err
 	}
 	count, err1 := strconv.Atoi(parts[2])
+	if count > ingest.MostSamples { // Atoi returns the largest int for what exceeds it
+		return nil, fault.New(fault.Usage, hint,
+			"read perturbations %s: found %s samples, expected at most the %s that a dataset holds",
+			name, parts[2], humanize.Comma(ingest.MostSamples))
+	}
 	seed, err2 := strconv.ParseUint(parts[3], 10, 64)
 	if err1 != nil || err2 != nil || count < 1 {
 		return nil, fault.New(fault.Usage, hint,

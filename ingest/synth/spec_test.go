@@ -21,7 +21,8 @@ func TestNamed(t *testing.T) {
 	if inputs := source.Inputs(); len(inputs) != 1 || inputs[0].Name != "synth:tiny:50:3" {
 		t.Errorf("got inputs %v, %v", inputs, err)
 	}
-	for _, name := range []string{"synth:", "synth:tiny:50", "synth:huge:50:1", "synth:tiny:0:1", "synth:tiny:x:1", "synth:tiny:50:-1", "synth:yeast:50:1"} {
+	for _, name := range []string{"synth:", "synth:tiny:50", "synth:huge:50:1", "synth:tiny:0:1", "synth:tiny:x:1", "synth:tiny:50:-1", "synth:yeast:50:1",
+		"synth:tiny:17179869185:1", "synth:tiny:9223372036854775807:1", "synth:tiny:92233720368547758070:1"} {
 		if _, err := Named(name, genes); fault.KindOf(err) != fault.Usage {
 			t.Errorf("%s: got error %v, want a fault.Usage", name, err)
 		}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from math import comb, lgamma
+from math import comb, lgamma, log
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,12 @@ class Combinations:
         n = len(genes)
         if not 1 <= k <= n:
             raise ValueError(f"combine genes: found k = {k}, expected 1 to the {n:,} genes")
-        if (total := comb(n, k)) > _MOST:
+        digits = (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(10)
+        total = comb(n, k) if digits < 20 else None  # comb takes minutes for large numbers
+        if total is None or total > _MOST:
             raise ValueError(
-                f"combine genes: found {n:,} genes with more than 2^63 - 1 combinations of {k}\n"
+                f"combine genes: found {n:,} genes with about {10 ** (digits % 1):.1f} × "
+                f"10^{digits // 1:.0f} combinations of {k}, expected at most 2^63 - 1\n"
                 "hint: give fewer genes or a smaller k"
             )
         self.genes, self.k, self.samples = genes, k, total

@@ -105,7 +105,9 @@ def test_large_numbers(tcbuild, tmp_path):
             )
             assert places == sorted(set(places)) and total - 1 - before == rank
         assert found[ranks].samples["sample_id"].tolist() == [str(rank) for rank in ranks]
-    with pytest.raises(ValueError, match=r"6,607 genes with more than 2\^63 - 1 .* of 6"):
+    with pytest.raises(
+        ValueError, match=r"6,607 genes with about 1.2 × 10\^20 .* of 6, expected at most 2\^63 - 1"
+    ):
         dataset.combinations(range(n), 6)
 
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -48,7 +50,8 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 	var fits bool
 	if s.total, fits = binomial(len(s.genes), s.k); !fits {
 		return fault.New(fault.Usage, "give fewer genes or a smaller k",
-			"read perturbations %s: found %d genes with more than 2^63 subsets of %d", spec.name, len(s.genes), s.k)
+			"read perturbations %s: found %s genes with about %s subsets of %d, expected at most 2^63",
+			spec.name, humanize.Comma(int64(len(s.genes))), aboutBinomial(len(s.genes), s.k), s.k)
 	}
 	if spec.Range == nil {
 		spec.Range = &Range{0, s.total}
@@ -56,6 +59,12 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 	if spec.Range.First < 0 || spec.Range.First >= spec.Range.End || spec.Range.End > s.total {
 		return fault.New(fault.Usage, "subsets are numbered from 0, and END is not included",
 			"read perturbations %s: found range %d to %d, expected one within 0 to %d", spec.name, spec.Range.First, spec.Range.End, s.total)
+	}
+	if samples := spec.Range.End - spec.Range.First; samples > ingest.MostSamples {
+		return fault.New(fault.Usage,
+			"choose some of them, such as the first million: "+spec.all()+":0:1000000",
+			"read perturbations %s: found %s samples, expected at most the %s that a dataset holds",
+			spec.name, humanize.Comma(int64(samples)), humanize.Comma(ingest.MostSamples))
 	}
 	s.first, s.counts.Samples = spec.Range.First, spec.Range.End-spec.Range.First
 	s.counts.Genotypes = s.counts.Samples // as the list's genes are distinct
@@ -132,6 +141,9 @@ const (
 	prefix = "combinations:"
 	hint   = "all triples of the genes in a file are combinations:genes.txt:3, the first million of them combinations:genes.txt:3:0:1000000"
 )
+
+// all is the name of the set of all combinations.
+func (s Spec) all() string { return fmt.Sprintf("%s%s:%d", prefix, s.Genes, s.K) }
 
 // IsName reports whether a perturbation set's name is one for ParseName.
 func IsName(name string) bool { return strings.HasPrefix(name, prefix) }

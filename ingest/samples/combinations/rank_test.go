@@ -80,8 +80,27 @@ func TestUnrankLarge(t *testing.T) {
 			}
 		}
 	}
-	if _, fits := binomial(6607, 6); fits {
-		t.Error("binomial(6607, 6) is said to fit 63 bits")
+}
+
+func TestBinomial(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	cases := [][2]int{{6607, 6}, {6607, 30}, {66, 33}, {67, 33}, {68, 34}, {1 << 40, 1}, {3037000500, 2}, {4294967296, 2}, {4294967297, 2}}
+	for range 2000 {
+		n := 1 + r.IntN(200)
+		cases = append(cases, [2]int{n, r.IntN(n + 1)})
+	}
+	for _, size := range cases {
+		want := new(big.Int).Binomial(int64(size[0]), int64(size[1]))
+		got, fits := binomial(size[0], size[1])
+		if fits != want.IsInt64() || fits && int64(got) != want.Int64() {
+			t.Errorf("binomial(%d, %d): got %d, %v, want %v", size[0], size[1], got, fits, want)
+		}
+	}
+	if _, fits := binomial(1<<40, 1<<39); fits { // without computing it
+		t.Error("binomial(2^40, 2^39) is said to fit 63 bits")
+	}
+	if got := aboutBinomial(6607, 30); got != "1.4 × 10^82" {
+		t.Errorf("got about %s, want %v", got, new(big.Int).Binomial(6607, 30))
 	}
 }
 

@@ -3,7 +3,8 @@
 package combinations
 
 import (
-	"math/big"
+	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -75,8 +76,28 @@ func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 
 // binomial is the number of k-subsets of n elements; ok is false if it does not fit.
 func binomial(n, k int) (count int, ok bool) {
-	c := new(big.Int).Binomial(int64(n), int64(k))
-	return int(c.Int64()), c.IsInt64()
+	k = min(k, n-k)
+	c := uint64(1)
+	for i := 1; i <= k; i++ { // c at least doubles, so that this ends soon
+		high, low := bits.Mul64(c, uint64(n-k+i))
+		if high >= uint64(i) {
+			return 0, false
+		}
+		if c, _ = bits.Div64(high, low, uint64(i)); c > math.MaxInt64 {
+			return 0, false
+		}
+	}
+	return int(c), true
+}
+
+// aboutBinomial writes the number of k-subsets of n elements with two digits, as in 1.2 × 10^82.
+func aboutBinomial(n, k int) string {
+	log10 := func(n int) float64 { // of the factorial
+		log, _ := math.Lgamma(float64(n) + 1)
+		return log / math.Ln10
+	}
+	exponent, fraction := math.Modf(log10(n) - log10(k) - log10(n-k))
+	return fmt.Sprintf("%.1f × 10^%.0f", math.Pow(10, fraction), exponent)
 }
 
 // unrank sets subset to the k-subset of 0 to n-1, k = len(subset), that has the given rank in

@@ -160,12 +160,14 @@ func TestWrongSpecs(t *testing.T) {
 	for name, want := range map[string]string{
 		"combinations:": "expected combinations:FILE:K", "combinations:3": "expected combinations:FILE:K", "combinations:" + list: "expected combinations:FILE:K",
 		"combinations:" + list + ":3:0": "expected combinations:FILE:K or", "combinations:" + list + ":0": "found k = 0, expected 1 to the 70 genes",
-		"combinations:" + list + ":71":       "found k = 71",
-		"combinations:" + list + ":35":       "more than 2^63 subsets of 35",
-		"combinations:" + list + ":2:5:5":    "found range 5 to 5, expected one within 0 to 2415",
-		"combinations:" + list + ":2:0:2416": "found range 0 to 2416",
-		"combinations:" + list + ":2:-1:3":   "found range -1 to 3",
-		"combinations:" + two + ":1":         "found columns gene, name, expected id",
+		"combinations:" + list + ":71":               "found k = 71",
+		"combinations:" + list + ":35":               "found 70 genes with about 1.1 × 10^20 subsets of 35, expected at most 2^63",
+		"combinations:" + list + ":10":               "found 396,704,524,216 samples, expected at most the 17,179,869,184 that a dataset holds",
+		"combinations:" + list + ":20:5:17179869190": "found 17,179,869,185 samples",
+		"combinations:" + list + ":2:5:5":            "found range 5 to 5, expected one within 0 to 2415",
+		"combinations:" + list + ":2:0:2416":         "found range 0 to 2416",
+		"combinations:" + list + ":2:-1:3":           "found range -1 to 3",
+		"combinations:" + two + ":1":                 "found columns gene, name, expected id",
 	} {
 		_, err := openNamed(name, genes, ingest.RefuseUnknownGenes)
 		if kind := fault.KindOf(err); err == nil || !strings.Contains(err.Error(), want) || kind != fault.Usage && kind != fault.Input || fault.HintOf(err) == "" {
