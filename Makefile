@@ -50,12 +50,17 @@ RELEASE = PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH"
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
+	@echo 'gofmt'
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run: make fmt'; exit 1; }
-	$(CUDA) $(GO) vet ./...
-	$(CUDA) $(STATICCHECK) ./...
-	$(VENV)/bin/ruff format -q --check python
-	$(VENV)/bin/ruff check -q python
-	cd python && ../$(VENV)/bin/mypy
+	@echo 'go vet (the first time it compiles everything, for minutes)'
+	@$(CUDA) $(GO) vet ./...
+	@echo 'staticcheck (the same)'
+	@$(CUDA) $(STATICCHECK) ./...
+	@echo 'ruff'
+	@$(VENV)/bin/ruff format -q --check python
+	@$(VENV)/bin/ruff check -q python
+	@echo 'mypy'
+	@cd python && ../$(VENV)/bin/mypy
 
 # Tests write and sync thousands of small files: in memory, where it has room for them, as Go's do
 # by internal/testing/testrun.
@@ -95,11 +100,13 @@ UV := uv==0.13.9
 
 # Without torch (gigabytes, and not in every index) its tests are skipped with a message.
 $(VENV)/installed: $(wildcard python/requirements-*.txt) | test-needs
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install -q $(UV)
-	$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-test.txt -r python/requirements-check.txt
-	-$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-torch.txt
-	touch $@
+	@echo 'installing Python packages for tests into $(VENV)'
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install -q $(UV)
+	@$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-test.txt -r python/requirements-check.txt
+	@echo 'installing torch into $(VENV), without which its tests are skipped'
+	-@$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-torch.txt
+	@touch $@
 
 bench: ## all benchmarks, six runs each, for benchstat
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
