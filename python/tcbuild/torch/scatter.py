@@ -71,7 +71,9 @@ def _remove_rows(
         row = row_offsets + kind.to(tl.int64) * row_ends + tl.load(genes + deleted)
         end = tl.load(row + 1)
         masks = tl.load(starts + kind) * batch_size + tl.load(widths + kind) * sample
-        for entry in range(tl.load(row) + part * BLOCK, end, tl.num_programs(2) * BLOCK):
+        entry = tl.load(row) + part * BLOCK
+        while entry < end:  # Triton 3.6 interprets no range of loaded values with NumPy 2.5
             entries = entry + tl.arange(0, BLOCK)
             position = tl.load(positions + entries, mask=entries < end, other=0)
             tl.store(buffer + masks + position, 0, mask=entries < end)
+            entry += tl.num_programs(2) * BLOCK
