@@ -237,6 +237,64 @@ def test_damaged_codes_and_lengths(tmp_path):
             cells.perturbations(file, controls=["ctrl", "NT"], keep=[column])
 
 
+@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+def test_declared_sizes_are_bounded_by_the_file(tmp_path, ending):
+    """An array that declares more rows than its file can hold is refused, not read."""
+    for name, found in (
+        ("_index", "the index declares 1,125,899,906,842,624 rows"),
+        ("condition/codes", "column 'condition' has 1,125,899,906,842,624 rows"),
+        ("condition/categories", "column 'condition', categories declares 1,125,899,906,842,624"),
+        ("dose", "column 'dose' has 1,125,899,906,842,624 rows"),
+        ("passage/mask", "column 'passage' has 1,125,899,906,842,624 rows"),
+    ):
+        file = write(tmp_path / f"{name.replace('/', '_')}.{ending}", frame(20))
+        if ending == "zarr":
+            described = file / "obs" / name / ".zarray"
+            array = json.loads(described.read_text())
+            described.write_text(json.dumps(array | {"shape": [1 << 50]}))
+            (file / ".zmetadata").unlink()
+        else:
+            with h5py.File(file, "r+") as root:
+                values, attributes = root["obs"][name][:], dict(root["obs"][name].attrs)
+                del root["obs"][name]
+                root["obs"].create_dataset(name, data=values, maxshape=(None,))
+                root["obs"][name].resize((1 << 50,))
+                root["obs"][name].attrs.update(attributes)
+        with pytest.raises(reader.AnnDataError, match=found) as refused:
+            cells.perturbations(file, controls=["ctrl", "NT"], keep=["dose", "passage"])
+        assert str(file) in str(refused.value)
+
+
+@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+def test_flipped_bits(tmp_path, ending):
+    """A file with a flipped bit is read, or is an error that names it; h5py's and zarr's own
+    errors do not.
+    """
+    file, random = write(tmp_path / f"a.{ending}", frame(20)), np.random.default_rng(3)
+    (tmp_path / "a.zarr/.zmetadata").unlink(missing_ok=True)
+    parts = [part for part in file.glob("obs/**/*") if part.is_file()] or [file]
+    refused = 0
+    for trial in range(150):
+        part = sorted(parts)[trial % len(parts)]
+        content = bytearray(part.read_bytes())
+        bit = random.integers(len(content) * 8)
+        part.write_bytes(
+            content[: bit // 8]
+            + bytes([content[bit // 8] ^ 1 << bit % 8])
+            + content[bit // 8 + 1 :]
+        )
+        try:
+            cells.Cells(file)
+            cells.perturbations(
+                file, tmp_path / f"{trial}.arrow", controls=["ctrl", "NT"], keep=["dose", "passage"]
+            )
+        except (reader.AnnDataError, reader.UnknownNameError) as error:
+            assert str(file) in str(error)
+            refused += 1
+        part.write_bytes(content)
+    assert refused > 10
+
+
 def test_missing_conditions_are_left_out(tmp_path):
     obs = pd.DataFrame({"condition": pd.Categorical(["A", None, "ctrl", "B"]), "n": [1, 2, 3, 4]})
     file = write(tmp_path / "a.h5ad", obs.set_index(obs.index.astype(str)))

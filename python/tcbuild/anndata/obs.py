@@ -13,7 +13,7 @@ The group's attribute _index names the column with the cells' ids, column-order 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tcbuild.errors import AnnDataError, missing_package, unknown_name
+from tcbuild.errors import (
+    AnnDataError,
+    DatasetError,
+    UnknownNameError,
+    missing_package,
+    unknown_name,
+)
 
 _ROWS = 1 << 16  # texts to read at a time: as Python's objects they take some 100 bytes each
+# More rows than a byte of a file can hold: compressed, the ids of a million cells that are numbered
+# from 0 take 300 kB.
+_ROWS_PER_BYTE = 64
 _AGAIN = "read the file with anndata, and write it again"
 
 
@@ -34,27 +43,33 @@ def open_obs(path: Path) -> Iterator[Obs]:
     if not path.exists():
         raise FileNotFoundError(f"read {path}: there is no such file")
     try:
-        if path.is_dir():
-            import zarr
-
-            file: Any = zarr.open_group(str(path), mode="r")
-        else:
-            import h5py
-
-            file = h5py.File(path, "r")
+        with _opened(path) as file:
+            yield Obs(path, file)
     except ModuleNotFoundError as error:
         raise missing_package(f"reading {path}", error) from error
-    except (OSError, ValueError, KeyError) as error:
-        found = f"{error}".partition("\n")[0]
+    except (DatasetError, UnknownNameError):
+        raise
+    except Exception as error:  # h5py and zarr raise any kind for a damaged file
         raise AnnDataError(
-            f"read {path}: {found}, expected an HDF5 file or a Zarr folder",
+            f"read {path}: {_said(error)}, expected an HDF5 file or a Zarr folder",
             "give an .h5ad file or .zarr folder that anndata wrote",
         ) from error
-    try:
-        yield Obs(path, file)
-    finally:
-        if not path.is_dir():
-            file.close()
+
+
+def _said(error: Exception) -> str:
+    """The first line of an error's message."""
+    message = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return f"{message}".partition("\n")[0] or type(error).__name__
+
+
+def _opened(path: Path) -> Any:
+    if path.is_dir():
+        import zarr
+
+        return nullcontext(zarr.open_group(str(path), mode="r"))
+    import h5py
+
+    return h5py.File(path, "r")
 
 
 class Obs:
@@ -62,6 +77,7 @@ class Obs:
 
     def __init__(self, path: Path, file: Any):
         self.path = path
+        self._bytes = _size(path)
         if "obs" not in file:
             raise AnnDataError(
                 f"read {path}: found {', '.join(file) or 'nothing'} in it, expected a table obs",
@@ -73,7 +89,7 @@ class Obs:
             if self._obs.dtype.names is None:
                 raise self._wrong(f"obs holds {self._obs.dtype}", "columns")
             self.columns = list(self._obs.dtype.names[1:])  # the first has the cells' ids
-            self.rows = int(self._obs.shape[0])
+            self.rows = int(self._sized(self._obs, "obs").shape[0])
             self._uns = file.get("uns", {})
             return
         attributes = self._obs.attrs
@@ -81,7 +97,8 @@ class Obs:
             raise self._wrong("it has no index", "the cells' ids")
         self.columns = [_decoded(name) for name in attributes.get("column-order", ())]
         index = self._obs[attributes["_index"]]
-        self.rows = int((index["values"] if _is_group(index) else index).shape[0])
+        ids = index["values"] if _is_group(index) else index
+        self.rows = int(self._sized(ids, "the index").shape[0])
 
     def column(self, name: str) -> pa.Array:
         """A column, null where it is missing: dictionary<int32, utf8> of texts and categories, or
@@ -91,25 +108,57 @@ class Obs:
             raise unknown_name("column", name, self.columns, f"read obs of {self.path}: ")
         try:
             found = self._of_compound(name) if self._legacy else self._of_group(name)
-        except (ValueError, TypeError, KeyError, OSError, pa.ArrowException) as error:
-            raise self._wrong(f"column {name!r}: {error}", "a column that anndata wrote") from error
-        if len(found) != self.rows:
-            raise self._wrong(f"column {name!r} has {len(found):,} rows", f"{self.rows:,} cells")
+        except AnnDataError:
+            raise
+        except Exception as error:
+            said = f"column {name!r}: {_said(error)}"
+            raise self._wrong(said, "a column that anndata wrote") from error
         return found
 
     def _of_group(self, name: str) -> pa.Array:
-        column = self._obs[name]
+        column, of = self._obs[name], f"column {name!r}"
         if _is_group(column) and "codes" in column:
-            return _categorical(column["codes"][:], _values(column["categories"]))
+            codes = self._sized(column["codes"], of, self.rows)
+            return _categorical(codes[:], self._values(column["categories"], f"{of}, categories"))
         if "categories" in column.attrs:
-            return _categorical(column[:], _values(self._obs["__categories"][name]))
-        return _encoded(_values(column))
+            categories = self._values(self._obs["__categories"][name], f"{of}, categories")
+            return _categorical(self._sized(column, of, self.rows)[:], categories)
+        return _encoded(self._values(column, of, self.rows))
 
     def _of_compound(self, name: str) -> pa.Array:
         values, categories = self._obs[name], self._uns.get(f"{name}_categories")
         if categories is not None:
-            return _categorical(values, _values(categories))
+            return _categorical(values, self._values(categories, f"column {name!r}, categories"))
         return _encoded(_array(values))
+
+    def _values(self, node: Any, what: str, rows: int | None = None) -> pa.Array:
+        """What an array holds, or a group of values and the mask of those that are missing."""
+        if not _is_group(node):
+            self._sized(node, what, rows)
+            starts = range(0, max(1, node.shape[0]), _ROWS)
+            parts = [_encoded(_array(node[start : start + _ROWS])) for start in starts]
+            return pa.chunked_array(parts).unify_dictionaries().combine_chunks()
+        if "values" not in node or "mask" not in node:
+            encoding = node.attrs.get("encoding-type", "unknown")
+            raise ValueError(
+                f"found the encoding {encoding!r}, expected numbers, texts or categories"
+            )
+        missing = pa.array(np.asarray(self._sized(node["mask"], what, rows)[:], bool))
+        return pc.if_else(missing, None, self._values(node["values"], what, rows))
+
+    def _sized(self, node: Any, what: str, rows: int | None = None) -> Any:
+        """An array, after checking that reading it ends: it declares no more rows than its file
+        can hold, and those of the cells, where rows says how many.
+        """
+        found = int(node.shape[0])
+        if rows is not None and found != rows:
+            raise self._wrong(f"{what} has {found:,} rows", f"{rows:,} cells")
+        if max(found, node.dtype.itemsize) > _ROWS_PER_BYTE * self._bytes:
+            raise self._wrong(
+                f"{what} declares {found:,} rows of {node.dtype}",
+                f"fewer in {self._bytes:,} bytes",
+            )
+        return node
 
     def _wrong(self, found: str, expected: str) -> AnnDataError:
         return AnnDataError(f"read obs of {self.path}: {found}, expected {expected}", _AGAIN)
@@ -119,17 +168,11 @@ def _is_group(node: Any) -> bool:
     return not hasattr(node, "dtype")
 
 
-def _values(node: Any) -> pa.Array:
-    """What an array holds, or a group of values and the mask of those that are missing."""
-    if not _is_group(node):
-        starts = range(0, max(1, node.shape[0]), _ROWS)
-        parts = [_encoded(_array(node[start : start + _ROWS])) for start in starts]
-        return pa.chunked_array(parts).unify_dictionaries().combine_chunks()
-    if "values" not in node or "mask" not in node:
-        encoding = node.attrs.get("encoding-type", "unknown")
-        raise ValueError(f"found the encoding {encoding!r}, expected numbers, texts or categories")
-    missing = pa.array(np.asarray(node["mask"][:], bool))
-    return pc.if_else(missing, None, _values(node["values"]))
+def _size(path: Path) -> int:
+    """The bytes of a file, or of all files of a Zarr folder's obs."""
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in path.glob("obs/**/*") if file.is_file())
 
 
 def _array(values: npt.NDArray[Any]) -> pa.Array:
