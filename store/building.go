@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tcbuild/fault"
@@ -65,7 +66,21 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	}
 	// left by a build that was killed just after publishing
 	_ = disk.Sweep(out)
-	return existing, os.RemoveAll(filepath.Join(out, ".build"))
+	removeEmptied(filepath.Clean(out) + ".building")
+	return existing, nil
+}
+
+// removeEmptied removes a folder under construction whose content was published, unless a process
+// uses it.
+func removeEmptied(dir string) {
+	entries, _ := os.ReadDir(dir)
+	if len(entries) != 1 || entries[0].Name() != ".build" || !disk.IsMine(dir) {
+		return
+	}
+	if lock, err := disk.TryLock(filepath.Join(dir, ".build", "lock"), disk.Alone); err == nil {
+		_ = os.RemoveAll(dir)
+		lock.Close()
+	}
 }
 
 // Begin starts or resumes the dataset out. If shard is not AllShards, only that shard is locked and
@@ -88,10 +103,20 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 }
 
 // makeFolder makes the folder under construction, or takes this user's earlier one. A link, or
-// another user's folder, is refused: it would be published.
+// another user's folder, is refused: it would be published. So is a folder that no build made,
+// whose content would be lost.
 func (b *Building) makeFolder() error {
+	if err := disk.CheckPlanted(b.out); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(b.dir), 0o777); err != nil {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
+	}
+	entries, _ := os.ReadDir(b.dir)
+	isBuild := func(entry fs.DirEntry) bool { return entry.Name() == ".build" }
+	if len(entries) > 0 && !slices.ContainsFunc(entries, isBuild) {
+		return fault.New(fault.Usage, "move it elsewhere, or choose another --out",
+			"write dataset %s: found %s, which no build made", b.out, b.dir)
 	}
 	for _, dir := range []string{b.dir, b.path(".build")} {
 		if err := os.Mkdir(dir, 0o777); err == nil {

@@ -290,6 +290,55 @@ func TestHalfBuildOfAnotherProgram(t *testing.T) {
 	}
 }
 
+// A dataset is published without the folder that only its build needs, even if that cannot be
+// removed; the same build does not run again.
+func TestPublishedWithoutScratch(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 10, 4, 2)
+	b := f.begin(t, ResumeNever, AllShards)
+	f.putOthers(t, b)
+	for i := range f.manifest.Shards {
+		f.putShard(t, b, i)
+	}
+	busy := b.path(".build", "busy")
+	if err := os.Mkdir(busy, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", busy, "tmpfs", 0, ""); err != nil {
+		t.Skip("a disk cannot be mounted here:", err)
+	}
+	unmount := func() { _ = unix.Unmount(busy, unix.MNT_DETACH) }
+	t.Cleanup(unmount)
+	publish(t, b, true)
+	b.Close()
+	if disk.Exists(filepath.Join(f.out, ".build")) {
+		t.Error("it was published with .build")
+	}
+	if m, err := Published(f.out, f.manifest); m == nil || err != nil {
+		t.Errorf("got %v, %v", m, err)
+	}
+	unmount()
+	if _, err := Published(f.out, f.manifest); err != nil {
+		t.Error(err)
+	}
+	f.check(t) // nothing is left beside it
+}
+
+// A folder of the name of one under construction that no build made is not emptied.
+func TestFolderOfTheUserIsKept(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 10, 4, 1)
+	thesis := filepath.Join(f.out+".building", "thesis.txt")
+	if err := errors.Join(os.Mkdir(f.out+".building", 0o755), os.WriteFile(thesis, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, resume := range []Resume{ResumeNever, ResumeIfPossible, ResumeAlways} {
+		_, err := Begin(f.out, f.manifest, resume, AllShards)
+		wantFault(t, err, fault.Usage, "which no build made")
+	}
+	if !disk.Exists(thesis) {
+		t.Error("it was removed")
+	}
+}
+
 // If someone replaced the folder under construction, that is an error, and their folder is not
 // changed.
 func TestForeignFolderIsRefused(t *testing.T) {

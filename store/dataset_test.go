@@ -178,7 +178,8 @@ func (f *fixture) check(t testing.TB) {
 	filepath.WalkDir(f.out, func(path string, entry os.DirEntry, err error) error {
 		name, _ := filepath.Rel(f.out, path)
 		listed := slices.ContainsFunc(d.Manifest.Files, func(file File) bool { return file.Name == name })
-		if !entry.IsDir() && !listed && name != "manifest.json" && name != "run.json" {
+		others := []string{manifestName, runName, stagedName}
+		if !entry.IsDir() && !listed && !slices.Contains(others, name) {
 			t.Errorf("the manifest does not list %s", name)
 		}
 		return err

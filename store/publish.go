@@ -81,25 +81,50 @@ func (b *Building) otherFiles() ([]File, error) {
 	return files, err
 }
 
-// rename writes run.json and the manifest, renames the folder, and removes .build. That folder
-// holds the lock, so it is removed last: no build can begin in a folder that is about to be
-// renamed.
+// rename writes run.json and the manifest, moves everything but .build into a folder beside, and
+// gives that the final name. .build, which holds the lock, stays until then: no other build can
+// begin meanwhile. A dataset never has it, even if it cannot be removed.
 func (b *Building) rename(run any) error {
+	whole, err := disk.NewTemporary(b.out)
+	if err != nil {
+		return fmt.Errorf("publish dataset %s: %w", b.out, err)
+	}
+	defer whole.Discard()
 	steps := []func() error{
 		func() error { return b.write(runName, marshal(run)) },
 		func() error { return b.write(manifestName, b.Manifest.sealed()) },
-		func() error { return disk.Sync(b.dir) },
+		func() error { return os.Mkdir(whole.Path, 0o777) },
+		func() error { return moveEntries(b.dir, whole.Path) },
+		func() error { return disk.Sync(whole.Path) },
 		// os.Rename would refuse to replace an empty folder
-		func() error { return unix.Rename(b.dir, b.out) },
-		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
-		func() error { return disk.Sync(filepath.Dir(b.out)) },
+		func() error { return unix.Rename(whole.Path, b.out) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return fmt.Errorf("publish dataset %s: %w", b.out, err)
+			err = fmt.Errorf("publish dataset %s: %w", b.out, err)
+			return errors.Join(err, moveEntries(whole.Path, b.dir))
 		}
 	}
+	_ = os.RemoveAll(b.dir) // Published and 'tcbuild clean' remove what stays
+	if err := disk.Sync(filepath.Dir(b.out)); err != nil {
+		return fmt.Errorf("publish dataset %s: %w", b.out, err)
+	}
 	return nil
+}
+
+// moveEntries moves what is in a folder, but for .build, to another one of the file system. It does
+// nothing if there is no such folder.
+func moveEntries(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		if name := entry.Name(); err == nil && name != ".build" {
+			err = os.Rename(filepath.Join(from, name), filepath.Join(to, name))
+		}
+	}
+	return err
 }
 
 // write writes a file of the dataset. What is left of it after a kill lies in .build.

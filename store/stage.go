@@ -21,7 +21,7 @@ import (
 
 // Stage makes dir a copy of the dataset, checked while it is copied and put in place in one step. A
 // copy that is there already is checked and kept; copied reports whether it was not. dir must be
-// missing, empty, or a dataset. Processes that stage to the same dir wait for each other; ctx ends
+// missing, empty, or a copy, perhaps of another dataset. Processes that stage to the same dir wait for each other; ctx ends
 // waiting and copying. If the dataset is removed or replaced meanwhile, the error is a fault.Busy.
 func (d *Dataset) Stage(ctx context.Context, dir string) (copied bool, err error) {
 	dir = filepath.Clean(dir)
@@ -47,6 +47,10 @@ func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error
 		_ = disk.Sweep(dir) // left by a process killed just after its copy was in place
 		return false, nil
 	}
+	if disk.Exists(filepath.Join(dir, manifestName)) && !disk.Exists(filepath.Join(dir, stagedName)) {
+		return false, fault.New(fault.Usage, "remove it, or give another folder",
+			"found another dataset, which 'tcbuild stage' did not copy there")
+	}
 	temporary, err := disk.NewTemporary(dir)
 	if err != nil {
 		return false, err
@@ -57,6 +61,12 @@ func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error
 	}
 	return true, replace(dir, temporary.Path)
 }
+
+// stagedName is the file in a copy that says that it is one, and may be replaced.
+const (
+	stagedName = "staged.json"
+	stagedText = "{\"tcbuild\": \"stage\"}\n"
+)
 
 // StagingLock is the name of the file beside a copy that processes lock while they make it.
 func StagingLock(name string) string { return "." + name + ".staging.lock" }
@@ -146,6 +156,9 @@ func (d *Dataset) copyTo(ctx context.Context, dir string) error {
 		if err := os.WriteFile(filepath.Join(dir, runName), run, 0o666); err != nil {
 			return err
 		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, stagedName), []byte(stagedText), 0o666); err != nil {
+		return err
 	}
 	return os.WriteFile(filepath.Join(dir, manifestName), d.text, 0o666)
 }

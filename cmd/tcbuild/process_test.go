@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,12 +143,13 @@ func manifestOf(t *testing.T, dataset string) *store.Manifest {
 	return manifest
 }
 
-// dataOf returns the sha256 of every file of a dataset but run.json, by name.
+// dataOf returns the sha256 of every file of a dataset, by name, but for those about a run.
 func dataOf(t *testing.T, dataset string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
 	err := filepath.WalkDir(dataset, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == "run.json" {
+		aboutRun := entry != nil && slices.Contains([]string{"run.json", "staged.json"}, entry.Name())
+		if err != nil || entry.IsDir() || aboutRun {
 			return err
 		}
 		name, err := filepath.Rel(dataset, path)

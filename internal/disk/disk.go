@@ -23,15 +23,25 @@ type File struct {
 	temporary *Temporary
 }
 
+// CheckFile returns an error if something is at path that is not a regular file.
+func CheckFile(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return nil
+	}
+	hint := "remove it, or name another file"
+	if info.IsDir() {
+		hint = "name a file, such as one in this folder"
+	}
+	return fault.New(fault.Failed, hint, "write %s: found %s, expected a file, or none", path,
+		kind(info.Mode()))
+}
+
 // Create makes a file for path, which must not exist or be a regular file. Its mode follows the
 // umask.
 func Create(path string) (*File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		hint := "remove it, or name another file"
-		if info.IsDir() {
-			hint = "name a file, such as one in this folder"
-		}
-		return nil, fault.New(fault.Failed, hint, "write %s: found %s, expected a file, or none", path, kind(info.Mode()))
+	if err := CheckFile(path); err != nil {
+		return nil, err
 	}
 	temporary, err := NewTemporary(path)
 	if err != nil {

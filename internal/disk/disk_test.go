@@ -153,6 +153,35 @@ func TestLockOfAnotherUser(t *testing.T) {
 	}
 }
 
+// What was left of writing a file inside a folder is removed before the folder gets its name; a
+// folder that still has some does not get it.
+func TestPublishCleans(t *testing.T) {
+	dir := t.TempDir()
+	for _, busy := range []bool{false, true} {
+		path := filepath.Join(dir, fmt.Sprint("busy=", busy))
+		temporary, err := NewTemporary(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := filepath.Join(temporary.Path, "graph", ".sources.json.tcbuild-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		if err := os.MkdirAll(filepath.Join(left, "deep"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if busy {
+			if err := unix.Mount("tmpfs", left, "tmpfs", 0, ""); err != nil {
+				t.Skip("a disk cannot be mounted here:", err)
+			}
+			t.Cleanup(func() { _ = unix.Unmount(left, unix.MNT_DETACH) })
+		}
+		if err := temporary.PublishNew(path); (err != nil) != busy {
+			t.Errorf("busy %v: got %v", busy, err)
+		}
+		if Exists(path) == busy || Exists(filepath.Join(path, "graph", filepath.Base(left))) {
+			t.Errorf("busy %v: it was published with what was left", busy)
+		}
+	}
+}
+
 // A temporary folder is removed by the next one for the same path when its process is gone, and
 // only then.
 func TestLeftovers(t *testing.T) {

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
@@ -49,7 +50,7 @@ func NewTemporary(path string) (*Temporary, error) {
 	}
 }
 
-// Publish syncs the file or folder, renames it to its final path, replacing an existing file, and
+// Publish cleans and syncs the file or folder, renames it to its final path, replacing an existing file, and
 // removes the temporary folder.
 func (t *Temporary) Publish() error { return t.rename(t.final, 0) }
 
@@ -60,7 +61,10 @@ func (t *Temporary) PublishNew(path string) error {
 }
 
 func (t *Temporary) rename(path string, flags uint) error {
-	err := SyncTree(t.Path)
+	err := t.clean()
+	if err == nil {
+		err = SyncTree(t.Path)
+	}
 	if err == nil {
 		err = unix.Renameat2(unix.AT_FDCWD, t.Path, unix.AT_FDCWD, path, flags)
 	}
@@ -76,6 +80,17 @@ func (t *Temporary) rename(path string, flags uint) error {
 	}
 	_ = t.Discard() // the file or folder is complete: Sweep removes the rest later
 	return nil
+}
+
+// clean removes temporary folders that could not be removed after a file of the folder was written
+// in them. Nothing is published with one.
+func (t *Temporary) clean() error {
+	return filepath.WalkDir(t.Path, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() || !TemporaryFor(entry.Name(), "") {
+			return err
+		}
+		return cmp.Or(os.RemoveAll(path), fs.SkipDir)
+	})
 }
 
 // Discard removes the folder and its content. After Publish it does nothing.
@@ -166,10 +181,3 @@ type renamed struct {
 func (r renamed) Error() string { return r.text }
 
 func (r renamed) Unwrap() error { return r.error }
-
-// IsMine reports whether this process's user owns a file, folder or symbolic link; it does not
-// follow links.
-func IsMine(path string) bool {
-	var stat unix.Stat_t
-	return unix.Lstat(path, &stat) == nil && int(stat.Uid) == os.Geteuid()
-}

@@ -1,0 +1,42 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A link of another user does not decide where an output lands; links of one's own do.
+func TestCheckPlanted(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make links of another user")
+	}
+	const stranger = 4321
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	link := func(target, name string, owner int) error {
+		return errors.Join(os.Symlink(target, at(name)), os.Lchown(at(name), owner, owner))
+	}
+	err := errors.Join(os.MkdirAll(at("open/folder"), 0o755), os.Chmod(at("open"), os.ModeSticky|0o777),
+		os.MkdirAll(at("closed/folder"), 0o755),
+		link("folder", "open/theirs", stranger), link("folder", "open/mine", 0), link("nowhere", "open/dangling", stranger),
+		link("folder", "closed/theirs", stranger), link("../open/theirs", "closed/indirect", 0),
+		link(at("open")+"/mine", "closed/absolute", 0), link("loop", "closed/loop", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(at("open"))
+	for path, refused := range map[string]bool{
+		"theirs": true, "theirs/": true, "theirs/below": true, "./theirs/below": true, "mine/../theirs": true,
+		"dangling": true, at("open/theirs"): true, at("closed/theirs"): true, at("closed/indirect/below"): true,
+		"mine": false, "mine/below": false, "folder": false, "new": false, "new/below": false, "/": false, "": false,
+		at("closed/theirs/below"): false, at("closed/absolute/below"): false, at("closed/loop"): false,
+	} {
+		err := CheckPlanted(path)
+		if got := err != nil && strings.Contains(err.Error(), "a symbolic link of another user"); got != refused {
+			t.Errorf("%q: got %v", path, err)
+		}
+	}
+}
