@@ -25,6 +25,7 @@ import (
 type Settings struct {
 	root       *yaml.Node      // a mapping; its keys are canonical
 	referenced map[string]bool // the keys that settings name by ${…}
+	files      []string        // paths of the settings files, and names of presets
 }
 
 // Load reads the settings file at path, if path is not empty, and applies the overrides. If there
@@ -53,7 +54,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 	if err := r.check(root, ""); err != nil {
 		return nil, err
 	}
-	return &Settings{root: root, referenced: files.named}, nil
+	return &Settings{root: root, referenced: files.named, files: files.paths}, nil
 }
 
 // check returns an error for values that are too large together, and for a null that is written
@@ -111,6 +112,29 @@ func (s *Settings) Entries() []Entry {
 		entries = append(entries, Entry{Key: key, Value: pair[1], Referenced: s.referenced[key]})
 	}
 	return entries
+}
+
+// Files returns the paths of the settings files that were read, and the names of presets.
+func (s *Settings) Files() []string { return s.files }
+
+// Texts returns all values that are neither sections nor lists, but for those of some top-level
+// keys.
+func (s *Settings) Texts(except func(key string) bool) (texts []string) {
+	var take func(node *yaml.Node)
+	take = func(node *yaml.Node) {
+		if node.Kind == yaml.ScalarNode {
+			texts = append(texts, node.Value)
+		}
+		for _, below := range node.Content {
+			take(below)
+		}
+	}
+	for _, entry := range s.Entries() {
+		if !except(entry.Key) {
+			take(entry.Value)
+		}
+	}
+	return texts
 }
 
 // Resolved is a settings file of the same values, in which nothing is left to replace.

@@ -25,7 +25,7 @@ datasets take up to 3 GB of disk at a time by default, and are removed at the en
 	}
 	flags := cmd.Flags()
 	inputFlags(cmd, &o.Options)
-	flags.StringVar(&o.Out, "out", "", "folder to create: `DIR`")
+	outFlag(flags, &o.Out, "out", newOutput, "folder to create: `DIR`")
 	intFlag(flags, &o.Samples, "samples", 0, 0, "samples in each dataset (default: up to 100,000; full masks as raw or bits, at most 2.5 GB)")
 	intFlag(flags, &o.Rounds, "rounds", 3, 1, "number of times to measure everything")
 	intFlag(flags, &o.Extrapolate, "extrapolate", 0, 0,

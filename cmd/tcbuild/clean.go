@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/fault"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 )
@@ -35,6 +34,9 @@ look at the list first, with --dry-run.`,
 		path := "."
 		if len(args) > 0 {
 			path = filepath.Clean(args[0])
+		}
+		if err := disk.CheckPlanted(path); err != nil {
+			return err
 		}
 		found, err := rebuild.Leftovers(path)
 		if err != nil {
@@ -66,11 +68,10 @@ look at the list first, with --dry-run.`,
 // another path, with the same base name, in a temporary folder beside it. Missing parents of path
 // are created. It is a fault.Usage if path exists.
 func publish(path string, build func(path string) error) error {
-	there := fault.New(fault.Usage, "remove it, or choose another --out", "write %s: it already exists", path)
 	switch _, err := os.Lstat(path); {
 	case err == nil:
 		_ = disk.Sweep(path) // left by a process killed just after the rename
-		return there
+		return alreadyExists(path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -86,7 +87,7 @@ func publish(path string, build func(path string) error) error {
 	}
 	err = temporary.PublishNew(path)
 	if errors.Is(err, fs.ErrExist) {
-		return there
+		return alreadyExists(path)
 	}
 	return err
 }

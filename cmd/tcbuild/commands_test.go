@@ -88,8 +88,13 @@ Only an entry in the changelog changes what this section promises.
 
 A file or folder appears under its name when it is complete, or not at all. Commands work in a
 hidden folder @.NAME.tcbuild-RANDOM@ beside the output and rename it at the end. If a run is killed,
-the next run for the same name removes that folder; so does @tcbuild clean@. No command overwrites
-an existing output, except @rebuild@, which keeps versions, and @croissant@.
+the next run for the same name removes that folder; so does @tcbuild clean@.
+
+No output replaces what exists, except that a page, a report, a list, metrics, a copy by @stage@ or
+the files of @croissant@ replace an earlier one of the same kind, which they know by a marker in it.
+A log is appended to a file that is empty or begins with a line of a log. An output is never a file
+that the command reads, a link, or inside a dataset, a graph or a version of @rebuild@. Commands
+check this before they start to work. Paths with control characters are refused.
 
 A dataset is a folder:
 

@@ -40,6 +40,13 @@ func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) 
 		if err := missingFlags(cmd); err != nil {
 			return err
 		}
+		reads, err := e.readPaths(cmd, args)
+		if err != nil {
+			return err
+		}
+		if err := checkOutputs(cmd.Flags(), reads); err != nil {
+			return err
+		}
 		e.openLog()
 		if len(unread) > 0 {
 			e.log.Info("the settings file also has settings of other commands", "keys", strings.Join(unread, " "))

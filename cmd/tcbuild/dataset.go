@@ -137,7 +137,7 @@ func duplicatesFlags(cmd *cobra.Command, rule *duplicates.Rule) {
 // datasetFlags declares the flags of a command that builds one dataset.
 func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	inputFlags(cmd, o)
-	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to create: `DATASET`")
+	outFlag(cmd.Flags(), &o.Out, "out", datasetOutput, "dataset to create: `DATASET`")
 	require(cmd, "graph", "out")
 }
 
@@ -184,13 +184,16 @@ func newStage(e *env) *cobra.Command {
 		Short: "Copy a dataset to node-local disk or memory, with checks, unless it is there",
 		Long: `Make DIR a copy of a dataset, on a node's own disk or in /dev/shm. Every file is checked
 against its checksum while it is copied. If DIR is a copy already, it is checked and kept.
-Another version of the dataset in DIR is replaced at the end, in one step. If several
+An earlier copy in DIR, of this dataset or another, is replaced at the end, in one step. If several
 processes stage to the same DIR, one copies and the others wait. An interrupted copy
 starts again.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 	}
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		path, dir := args[0], args[1]
+		if err := checkPlace(dir); err != nil {
+			return err
+		}
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {
 			path = resolved // current may change while files are copied
 		}

@@ -31,7 +31,7 @@ nothing differs, and 4 otherwise.`,
   tcbuild diff old/graph new/graph --html differences.html`,
 	}
 	intFlag(cmd.Flags(), &limit, "limit", 20, 0, "number of differences of each kind to list (0 for all)")
-	cmd.Flags().StringVar(&html, "html", "", "also write an HTML page: `FILE`")
+	pageFlag(cmd.Flags(), &html, diffPage, "also write an HTML page: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		return runDiff(ctx, e, args[0], args[1], limit, html)
 	})
@@ -43,7 +43,7 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int, html string) e
 		return err
 	}
 	if html != "" {
-		if err := writePage(report.Page(a, b, compared), html); err != nil {
+		if err := writePage(report.Page(a, b, compared), html, diffPage); err != nil {
 			return err
 		}
 	}

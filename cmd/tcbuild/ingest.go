@@ -74,6 +74,11 @@ sha256, and later downloads are checked against it.`,
 		if len(spec.Downloads) == 0 {
 			return fault.New(fault.Usage, "'tcbuild presets yeast' shows one", "ingest fetch: found no section downloads in the settings")
 		}
+		for _, file := range spec.Downloads {
+			if err := checkPlace(file.File); err != nil {
+				return err
+			}
+		}
 		client := download.Patient
 		client.Tell = func(line string) { e.log.Info(line) }
 		for _, file := range spec.Downloads {
@@ -113,7 +118,7 @@ why. The same account is in DIR/sources.json.`,
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
 	}
-	cmd.Flags().StringVar(&out, "out", "", "folder to create: `DIR`")
+	outFlag(cmd.Flags(), &out, "out", newOutput, "folder to create: `DIR`")
 	require(cmd, "out")
 	run := func(ctx context.Context, _ []string) error {
 		var spec source.GraphSpec

@@ -19,9 +19,9 @@ import (
 )
 
 type ingestPerturbationsOptions struct {
-	graph, out string
-	table      source.PerturbationSpec
-	duplicates duplicates.Rule
+	graph, out, dropped string
+	table               source.PerturbationSpec
+	duplicates          duplicates.Rule
 }
 
 func newIngestPerturbations(e *env) *cobra.Command {
@@ -48,7 +48,9 @@ lists every key.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "cell graph: `DIR`")
-	flags.StringVar(&o.out, "out", "", "perturbation set to create, .arrow or .tsv: `FILE`")
+	outFlag(flags, &o.out, "out", newOutput, "perturbation set to create, .arrow or .tsv: `FILE`")
+	fileFlag(flags, &o.dropped, "dropped-names", beginsWith(source.DroppedNamesHeader),
+		"also write a tab-separated list of the dropped names, with the reason and the number of samples: `FILE`")
 	flags.StringVar(&name, "source", "", "`NAME` of the public source that FILE comes from; 'tcbuild ingest sources' lists them")
 	flags.StringSliceVar(&given.GenesColumns, "genes-columns", nil,
 		"`COLUMNS` with the deleted genes; if several are named, each holds one gene (default: genes)")
@@ -107,10 +109,10 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 		if err := samples.Write(path, shown, graph.Genes); err != nil {
 			return err
 		}
-		if err := perturbations.Unchanged(); err != nil || o.table.DroppedNames == "" {
+		if err := perturbations.Unchanged(); err != nil || o.dropped == "" {
 			return err
 		}
-		return perturbations.WriteDroppedNames(o.table.DroppedNames)
+		return replace(o.dropped, perturbations.DroppedNames(), source.DroppedNamesHeader)
 	})
 	if err != nil {
 		return err

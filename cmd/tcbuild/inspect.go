@@ -61,7 +61,7 @@ that the graph lacks.
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.graph, "graph", "", "cell graph to compare a perturbation set with: `DIR`")
 	controlsFlag(flags, &o.controls)
-	flags.StringVar(&o.html, "html", "", "also write an HTML page with plots: `FILE`")
+	pageFlag(flags, &o.html, inspectPage, "also write an HTML page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		return runInspect(ctx, e, args[0], o, flags)
 	})
@@ -122,7 +122,7 @@ func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOpt
 // show prints a summary, and writes its page if asked to.
 func show(e *env, summary any, p *page.Page, o inspectOptions) error {
 	if o.html != "" {
-		if err := writePage(p, o.html); err != nil {
+		if err := writePage(p, o.html, inspectPage); err != nil {
 			return err
 		}
 	}
@@ -132,13 +132,25 @@ func show(e *env, summary any, p *page.Page, o inspectOptions) error {
 	return p.Print(e.stdout)
 }
 
-// writePage writes a page, replacing an existing one.
-func writePage(p *page.Page, path string) error {
-	text, err := p.HTML()
+// The kinds of pages, as they say themselves.
+const (
+	inspectPage = "tcbuild inspect"
+	diffPage    = "tcbuild diff"
+	splitPage   = "tcbuild split"
+)
+
+// pageFlag declares the flag for a page of some kind.
+func pageFlag(flags *pflag.FlagSet, path *string, kind, usage string) {
+	fileFlag(flags, path, "html", beginsWith(page.Begin(kind)), usage)
+}
+
+// writePage writes a page, in place of an earlier one of the same kind.
+func writePage(p *page.Page, path, kind string) error {
+	text, err := p.HTML(kind)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return disk.WriteWhole(path, text)
+	return replace(path, text, page.Begin(kind))
 }
 
 // isDataset reports whether a folder claims to be a dataset.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,39 @@ import (
 
 	"tcbuild/internal/testing/testrun"
 )
+
+// A rebuild does not follow a link that another user made in a folder where everyone may, as a build
+// of one dataset does not; nor does a copy or a clean-up. One's own link is followed.
+func TestLinksOfOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make links of another user")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound, map[string]string{"theirs/keep": "precious", "own/keep": "precious"})
+	must(t, dir, buildArgs...)
+	link := func(target, name string, owner int) error {
+		return errors.Join(os.Symlink(target, filepath.Join(dir, name)), os.Lchown(filepath.Join(dir, name), owner, owner))
+	}
+	err := errors.Join(os.Mkdir(filepath.Join(dir, "r"), 0o755), os.Chmod(filepath.Join(dir, "r"), os.ModeSticky|0o777),
+		link("../theirs", "r/d", 4321), link("../own", "r/mine", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rebuild := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv variants=[incidence]")
+	for _, args := range [][]string{
+		rebuild, with(rebuild, "--force"), with(rebuild, "--log-file", "r/d/log", "--dataset", "other"),
+		with(buildArgs, "--out", "r/d"), with(buildArgs, "--out", "r/d/out"), {"stage", "out", "r/d"}, {"stage", "out", "r/d/copy"},
+		{"synth", "--out", "r/d/x"}, {"inspect", "sets.tsv", "--html", "r/d/page.html"}, {"clean", "r/d"},
+	} {
+		execute(t, dir, args...).refused(t, 2, "r/d is a symbolic link of another user")
+	}
+	if entries, _ := os.ReadDir(filepath.Join(dir, "theirs")); len(entries) != 1 {
+		t.Errorf("files were written through the link: %v", entries)
+	}
+	must(t, dir, with(rebuild, "--dataset", "mine")...)
+	must(t, dir, "verify", "own/current/incidence")
+}
 
 // Files that can be foreseen may be links that somebody planted. No command writes through one.
 func TestPlantedLinks(t *testing.T) {

@@ -74,7 +74,7 @@ func (h *textHandler) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level != slog.LevelInfo {
 		line.WriteString(" " + record.Level.String())
 	}
-	line.WriteString(" " + record.Message + "  ")
+	line.WriteString(" " + lineBreakers.Replace(record.Message) + "  ")
 	if err := h.Handler.Handle(ctx, record); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestPagesOfHostileNames(t *testing.T) {
 		{[]string{"diff", "a/set", "b/set"}, 0, []string{script, image}},
 		{[]string{"diff", "a/graph", "a/set"}, 0, nil},
 	} {
-		page := filepath.Join(dir, "page.html")
+		page := filepath.Join(dir, c.args[0]+".html")
 		execute(t, dir, with(c.args, "--html", page)...)
 		text := read(t, page)
 		if plots := pagetest.Check(t, text); plots != c.plots {
@@ -51,7 +51,7 @@ func TestPagesOfHostileNames(t *testing.T) {
 	}
 	for name, args := range map[string][]string{"dataset": {"inspect", "a/set"}, "graph": {"inspect", "a/graph"}, "diff": {"diff", "a/set", "b/set"}} {
 		t.Run("axe "+name, func(t *testing.T) {
-			page := filepath.Join(dir, name+".html")
+			page := filepath.Join(dir, "axe-"+name+".html")
 			execute(t, dir, with(args, "--html", page)...)
 			pagetest.Axe(t, read(t, page))
 		})

@@ -82,7 +82,7 @@ operations' has examples, 'tcbuild docs settings' lists every key.`,
   tcbuild rebuild --config my.yaml --slurm --array 8 sbatch=--partition=cpu device=cuda sbatch_verify=[--partition=gpu,--gres=gpu:1]`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.root, "root", "", "folder for all output: `DIR`")
+	outFlag(flags, &o.root, "root", folderOutput, "folder for all output: `DIR`")
 	flags.StringVar(&o.dataset, "dataset", "",
 		"`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "variants to build")
@@ -99,8 +99,8 @@ operations' has examples, 'tcbuild docs settings' lists every key.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why (with --slurm, also the job scripts), but change nothing")
 	choiceFlag(cmd, &o.ifBusy, "if-busy", "fail", []string{"fail", "ok"},
 		"what to do if another run is rebuilding the dataset: fail, or ok, which says so on stdout, or nothing with --quiet; both exit with 75")
-	flags.StringVar(&o.logFile, "log-file", "", "also append the log to `FILE`")
-	flags.StringVar(&o.metricsFile, "metrics-file", "",
+	logFlag(flags, &o.logFile, "log-file", "also append the log to `FILE`")
+	flags.Var(&output{path: &o.metricsFile, role: optional, ours: beginsWith(rebuild.MetricsBegin)}, "metrics-file",
 		"write metrics about the rebuild to `FILE`; end its name in .prom for node_exporter's textfile collector")
 	slurmFlags(cmd, &o.slurm)
 	require(cmd, "root")
@@ -124,9 +124,9 @@ func (o *rebuildOptions) check(e *env) error {
 		o.dataset = strings.TrimSuffix(filepath.Base(e.config), filepath.Ext(e.config))
 	}
 	switch {
-	case o.dataset == "" || o.dataset != filepath.Base(o.dataset) || strings.HasPrefix(o.dataset, "."):
+	case !rebuild.IsName(o.dataset):
 		return fault.New(fault.Usage, "add --dataset NAME",
-			"rebuild: found dataset name %q, expected the name of a folder in --root", o.dataset)
+			"rebuild: found dataset name %q, expected letters, digits, ., _ and -, with a letter, digit or _ first", o.dataset)
 	case o.slurm.after && (o.force || !o.slurm.submit):
 		return fault.New(fault.Usage, "submit with --force when the other chain has ended",
 			"read --after: expected it with --slurm and without --force")
@@ -162,6 +162,9 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 		return o.show(ctx, e, chain)
 	case o.slurm.step != "":
 		return o.runJob(ctx, e, chain)
+	}
+	if err := checkOutputs(o.given, chain.Reads()); err != nil {
+		return err
 	}
 	queue, release, err := chain.Begin(ctx, o.slurm.after)
 	if fault.KindOf(err) == fault.Busy && o.ifBusy == "ok" {

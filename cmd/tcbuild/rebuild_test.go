@@ -125,6 +125,12 @@ func TestRebuildErrors(t *testing.T) {
 		{"no name", []string{"rebuild", "--root", "out"}, 2, "found dataset name"},
 		{"no input", []string{"rebuild", "--root", "out", "--dataset", "set", "samples=5"}, 2, "found no input, expected --graph and --perturbations"},
 		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},
+		{"name with a line break", rebuildOf("--dataset", "set\ntouch x"), 2, `found dataset name "set\ntouch x"`},
+		{"name of a flag", rebuildOf("--dataset", "-x"), 2, `found dataset name "-x"`},
+		{"hidden name", rebuildOf("--dataset", ".x"), 2, `found dataset name ".x"`},
+		{"name with a space", rebuildOf("--dataset", "a b"), 2, `found dataset name "a b"`},
+		{"root with a line break", rebuildOf("--root", "out\ntouch x"), 2, "found a control character"},
+		{"log with a tab", rebuildOf("--log-file", "a\tb"), 2, "found a control character"},
 		{"keep", rebuildOf("keep=0"), 2, `keep: found "0", expected a whole decimal number, 1 or more`},
 		{"variant of the settings", rebuildOf("variants=[indices,index]"), 2, `found "index"`},
 		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set", "--perturbations", "sets.tsv"}, 2, "without --graph"},
@@ -183,7 +189,7 @@ func TestRebuildUnattended(t *testing.T) {
 			t.Errorf("metrics %s: got %s", path, o.stderr)
 		}
 	}
-	execute(t, f.dir, rebuildOf("--log-file", "sets.tsv/x.log")...).refused(t, 1, "write log")
+	execute(t, f.dir, rebuildOf("--log-file", "sets.tsv/x.log")...).refused(t, 1, "write sets.tsv/x.log")
 
 	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "bad\tnobody\t1\t\n")
 	o := execute(t, f.dir, args...)

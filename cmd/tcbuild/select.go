@@ -27,7 +27,7 @@ describes the language of expressions.`,
   tcbuild select demo/indices --where 'deletes_any("YAL001C", "YBR010W")' --out demo/two.arrow`,
 	}
 	whereFlag(cmd.Flags(), &expression)
-	cmd.Flags().StringVar(&out, "out", "", "selection to create: `FILE`")
+	outFlag(cmd.Flags(), &out, "out", newOutput, "selection to create: `FILE`")
 	require(cmd, "where", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		dataset, err := store.Open(args[0])
@@ -112,8 +112,8 @@ contradictory pins and empty parts are errors.`,
 		"apply the fractions within each value of `COLUMN`, or of perturbation-count, the number of perturbed genes")
 	seedFlag(flags, &o.Seed)
 	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which assigns samples to parts")
-	flags.StringVar(&html, "html", "", "also write an HTML page about the parts: `FILE`")
-	flags.StringVar(&out, "out", "", "folder to create: `DIR`")
+	pageFlag(flags, &html, splitPage, "also write an HTML page about the parts: `FILE`")
+	outFlag(flags, &out, "out", newOutput, "folder to create: `DIR`")
 	require(cmd, "by", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		var err error
@@ -141,7 +141,7 @@ func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions
 			report, err = selection.Split(ctx, dataset, o, dir)
 		}
 		if err == nil && html != "" {
-			err = writePage(splitPage(path, out, o, report), html)
+			err = writePage(describeSplit(path, out, o, report), html, splitPage)
 		}
 		return err
 	})
@@ -208,7 +208,7 @@ func seenTable(report *selection.SplitReport) page.Section {
 	return table
 }
 
-func splitPage(path, out string, o selection.SplitOptions, report *selection.SplitReport) *page.Page {
+func describeSplit(path, out string, o selection.SplitOptions, report *selection.SplitReport) *page.Page {
 	how := "by " + string(o.By)
 	if len(o.Fractions) > 0 {
 		how = selection.FormatFractions(o.Fractions) + " " + how + fmt.Sprintf(", seed %d", o.Seed)

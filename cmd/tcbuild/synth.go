@@ -35,7 +35,7 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
   tcbuild synth --out big --scale yeast --samples 1000000 --seed 7
   tcbuild synth --out small scale=yeast samples=100`,
 	}
-	cmd.Flags().StringVar(&o.out, "out", "", "folder to create: `DIR`")
+	outFlag(cmd.Flags(), &o.out, "out", newOutput, "folder to create: `DIR`")
 	synthFlags(cmd, &o)
 	require(cmd, "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {

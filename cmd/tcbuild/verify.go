@@ -20,6 +20,14 @@ type verifyOptions struct {
 	merge       bool
 }
 
+// kind is the kind of JSON that --json has.
+func (o *verifyOptions) kind() string {
+	if o.shard.count > 0 {
+		return "verify part"
+	}
+	return "verify report"
+}
+
 var methods = []gpuverify.Method{gpuverify.ByIncidence, gpuverify.ByEdges, gpuverify.Both}
 
 func newVerify(e *env) *cobra.Command {
@@ -64,7 +72,9 @@ shards.`,
 	memoryFlag(flags, &cuda.Pinned, "pinned-memory",
 		"host memory to pin for transfers to devices, such as 500MB (default: one eighth of the available memory)")
 	choiceFlag(cmd, &o.Method, "method", gpuverify.Both, methods, "how to regenerate masks: incidence, edges or both")
-	flags.StringVar(&o.json, "json", "", "write the report to `FILE` (- for stdout)")
+	flags.Var(&output{path: &o.json, role: replaced, dash: true, ours: func(begin []byte) bool {
+		return beginsWith(jsonBegin(o.kind()))(begin)
+	}}, "json", "write the report to `FILE` (- for stdout)")
 	workersFlag(flags, &o.Workers)
 	shardFlag(flags, &o.shard, "verify only part I of N, counted from 0, and write the findings to --json: `I/N`")
 	flags.BoolVar(&o.merge, "merge", false, "combine the findings in the files PART…; --method must be the same")
@@ -110,7 +120,7 @@ func runVerify(ctx context.Context, e *env, path string, files []string, o verif
 	if err != nil {
 		return err
 	}
-	return printReport(e, o.json, report, report)
+	return printReport(e, o, report, report)
 }
 
 func verifyPart(ctx context.Context, e *env, dataset *store.Dataset, o verifyOptions) error {
@@ -119,7 +129,7 @@ func verifyPart(ctx context.Context, e *env, dataset *store.Dataset, o verifyOpt
 	if err != nil {
 		return err
 	}
-	return printReport(e, o.json, part, part.Report)
+	return printReport(e, o, part, part.Report)
 }
 
 func mergeParts(ctx context.Context, dataset *store.Dataset, files []string, options gpuverify.Options) (*gpuverify.Report, error) {
@@ -137,14 +147,14 @@ const shownFindings = 5
 
 // printReport prints what a verification found, and writes it as JSON. It returns an error if the
 // dataset failed.
-func printReport(e *env, jsonPath string, written any, report *gpuverify.Report) error {
-	var err error
-	switch jsonPath {
-	case "":
-	case "-":
-		err = e.json(written)
+func printReport(e *env, o verifyOptions, written any, report *gpuverify.Report) error {
+	text, err := markedJSON(written, o.kind())
+	switch {
+	case err != nil || o.json == "":
+	case o.json == "-":
+		_, err = e.stdout.Write(text)
 	default:
-		err = disk.WriteJSON(jsonPath, written)
+		err = replace(o.json, text, jsonBegin(o.kind()))
 	}
 	if err != nil {
 		return err
@@ -153,7 +163,7 @@ func printReport(e *env, jsonPath string, written any, report *gpuverify.Report)
 		report.Dataset, humanCount(report.Samples), len(report.Masks), report.Device, report.Method,
 		humanCount(int(report.Differences)), humanCount(int(report.Damaged)), humanCount(int(report.SamplesPerSecond)))
 	if report.Passed() {
-		if jsonPath != "-" {
+		if o.json != "-" {
 			e.say(summary)
 			if c := report.CUDA; c != nil {
 				e.say(fmt.Sprintf("%s batches, %s waits of the host, %s uploaded, masks compared at %.1f GB/s",

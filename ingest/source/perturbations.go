@@ -15,7 +15,6 @@ import (
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/disk"
 )
 
 // PerturbationSpec says what the columns of a published table hold, or of a torchcell store. Its
@@ -58,8 +57,6 @@ type LayoutSpec struct {
 	// same order, or one for all genes; - to read no kinds (default: kinds or perturbation_type, if there
 	// is such a column)
 	KindsColumn string `yaml:"kinds_column"`
-	// file for a tab-separated list of the dropped names, with the reason and the number of samples
-	DroppedNames string `yaml:"dropped_names"`
 
 	AliasTables []AliasTable `yaml:"alias_tables"` // tables of other gene names; aliases takes precedence over them
 	// what to do with a sample that lists one gene under two names: error, or drop-sample, which
@@ -77,9 +74,9 @@ type Perturbations interface {
 	ingest.SampleSource
 	// Report accounts for the rows (cells of a matrix) that the latest Scan read.
 	Report() SourceReport
-	// WriteDroppedNames writes a table of the names that the latest Scan dropped: the name, why, and
-	// how often samples list it.
-	WriteDroppedNames(path string) error
+	// DroppedNames is a table of the names that the latest Scan dropped: the name, why, and how often
+	// samples list it. It begins with DroppedNamesHeader.
+	DroppedNames() []byte
 }
 
 // Open finds the layout of the table.
@@ -205,14 +202,17 @@ func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error
 	return counts, err
 }
 
-func (p *plainSet) WriteDroppedNames(path string) error {
-	return (&alleleReader{names: p.names}).writeDropped(path, p.set.DroppedNames())
+func (p *plainSet) DroppedNames() []byte {
+	return (&alleleReader{names: p.names}).listDropped(p.set.DroppedNames())
 }
 
-// writeDropped writes names with their numbers, the most frequent ones first.
-func (r *alleleReader) writeDropped(path string, dropped map[string]int) error {
+// DroppedNamesHeader is the first line of a table of dropped names.
+const DroppedNamesHeader = "dropped_name\twhy\tcount\n"
+
+// listDropped lists names with their numbers, the most frequent ones first.
+func (r *alleleReader) listDropped(dropped map[string]int) []byte {
 	names := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int { return cmp.Or(dropped[b]-dropped[a], strings.Compare(a, b)) })
-	text := "name\twhy\tcount\n"
+	text := DroppedNamesHeader
 	for _, name := range names {
 		why := "unknown"
 		if r.find(name).result == ambiguous {
@@ -220,10 +220,7 @@ func (r *alleleReader) writeDropped(path string, dropped map[string]int) error {
 		}
 		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
 	}
-	if err := disk.WriteWhole(path, []byte(text)); err != nil {
-		return fmt.Errorf("write dropped names: %w", err)
-	}
-	return nil
+	return []byte(text)
 }
 
 // account makes the report of one Scan.

@@ -37,9 +37,9 @@ func (s *screen) Columns() ingest.Columns { return s.columns }
 
 func (s *screen) Report() SourceReport { return s.report }
 
-func (s *screen) WriteDroppedNames(path string) error {
+func (s *screen) DroppedNames() []byte {
 	reader := s.spec.alleleReader(s.names)
-	return reader.writeDropped(path, s.dropped)
+	return reader.listDropped(s.dropped)
 }
 
 // Scan reads the samples. The receiver owns each batch. A table without any

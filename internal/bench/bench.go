@@ -182,7 +182,7 @@ func (r *Results) write(dir string) error {
 	if err := disk.WriteJSON(filepath.Join(dir, "results.json"), r); err != nil {
 		return err
 	}
-	page, err := r.page().HTML()
+	page, err := r.page().HTML("tcbuild bench")
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func testResults(r *rand.Rand, rounds int) *Results {
 // report is the page of results.
 func report(t *testing.T, r *Results) string {
 	t.Helper()
-	html, err := r.page().HTML()
+	html, err := r.page().HTML("test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,15 @@
 package croissant
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -17,6 +21,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
+	"tcbuild/ingest/table/parquetfile"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
@@ -46,6 +51,9 @@ func Write(ctx context.Context, dataset *store.Dataset, about About) error {
 		}
 		about.Name = filepath.Base(dir)
 	}
+	if err := checkEarlier(dataset.Dir); err != nil {
+		return err
+	}
 	manifest, err := store.HashFile(dataset.Dir, "manifest.json")
 	if err != nil {
 		return err
@@ -63,6 +71,37 @@ func Write(ctx context.Context, dataset *store.Dataset, about About) error {
 	}
 	return disk.WriteJSON(filepath.Join(dataset.Dir, DescriptionName), describe(dataset.Manifest, files, about))
 }
+
+// checkEarlier refuses files under the names of the two that Write adds if no earlier call made them.
+func checkEarlier(dir string) error {
+	for name, marker := range map[string]string{
+		DescriptionName: formatKey, SamplesName: parquetfile.CreatedBy,
+	} {
+		path := filepath.Join(dir, name)
+		if err := disk.CheckFile(path); err != nil {
+			return err
+		}
+		file, size, err := disk.OpenRegular(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var end []byte // of Parquet, where its metadata are
+		if err == nil {
+			end, err = io.ReadAll(io.NewSectionReader(file, max(0, size-disk.MaxWhole), disk.MaxWhole))
+			file.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+		if !bytes.Contains(end, []byte(marker)) {
+			return fault.New(fault.Usage, "move it elsewhere", "write %s: it exists, and 'tcbuild croissant' did not make it", path)
+		}
+	}
+	return nil
+}
+
+// formatKey is a key that only descriptions by this package have.
+const formatKey = "tcbuild:format"
 
 // writeSamples writes the samples with the names of their deleted genes. A row group has the
 // samples of a part of the sample table.
@@ -124,7 +163,7 @@ func describe(manifest *store.Manifest, files []store.File, about About) object 
 		"isLiveDataset":       false,
 		"distribution":        distribution(files),
 		"recordSet":           recordSets(manifest),
-		"tcbuild:format":      manifest.FormatVersion,
+		formatKey:             manifest.FormatVersion,
 		"tcbuild:program":     manifest.Program,
 		"tcbuild:variant":     manifest.Variant,
 		"tcbuild:codec":       manifest.Codec,

@@ -23,7 +23,7 @@ func TestNumbersBeyondRange(t *testing.T) {
 		t.Errorf("found %+v, expected mean 0, no sd, 4 values, two missing", s)
 	}
 	p := &page.Page{Title: "x", Sections: []page.Section{{Plots: s.plots("x", "")}}}
-	html, err := p.HTML()
+	html, err := p.HTML("test")
 	if err != nil {
 		t.Fatal(err)
 	}

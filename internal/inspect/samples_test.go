@@ -33,7 +33,7 @@ func TestPage(t *testing.T) {
 	}
 	summary := c.summary()
 	p := &page.Page{Title: hostile, Sections: summary.tables()}
-	html, err := p.HTML()
+	html, err := p.HTML("test")
 	if err != nil {
 		t.Fatal(err)
 	}

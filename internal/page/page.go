@@ -122,9 +122,21 @@ func breakable(text string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(Cell(text)), "__", "__<wbr/>"))
 }
 
+// Begin is the begin of every page of a kind, by which the program knows its own ones. The kind
+// must not need escapes.
+func Begin(kind string) string {
+	return fmt.Sprintf(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="generator" content="%s"/>
+`, kind)
+}
+
 // HTML returns the page as one file that needs no other, also well-formed as XML.
-func (p *Page) HTML() ([]byte, error) {
+func (p *Page) HTML(kind string) ([]byte, error) {
 	var page bytes.Buffer
+	page.WriteString(Begin(kind))
 	err := pageTemplate.Execute(&page, p)
 	return page.Bytes(), err
 }

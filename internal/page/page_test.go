@@ -19,7 +19,7 @@ var hostile = []string{"<script>alert(1)</script>", `"><img onerror=alert(1) src
 
 func check(t *testing.T, page Page) string {
 	t.Helper()
-	html, err := page.HTML()
+	html, err := page.HTML("test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestManyRows(t *testing.T) {
 	if err := p.Print(io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.HTML(); err != nil {
+	if _, err := p.HTML("test"); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(begun); took > 10*time.Second {

@@ -191,6 +191,17 @@ func linkTree(from, to string) error {
 	})
 }
 
+// Reads are the paths of the files that the stages read, and of the locks.
+func (c *Chain) Reads() []string {
+	paths := []string{filepath.Join(c.Dir, lockName), filepath.Join(c.Dir, submitLock)}
+	for _, stage := range c.Stages {
+		for _, source := range stage.Sources {
+			paths = append(paths, source.Path)
+		}
+	}
+	return paths
+}
+
 // lockName is the lock of the process, or of the tasks, that work on a version. submitLock is held,
 // before it, by whoever runs or submits the chain.
 const (
@@ -237,6 +248,9 @@ func (c *Chain) Lock(ctx context.Context, sharing disk.Sharing) (lock *os.File, 
 }
 
 func (c *Chain) tryLock(name string, sharing disk.Sharing) (*os.File, error) {
+	if err := disk.CheckPlanted(c.Dir); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
+	}
 	shareWithGroup(c.Dir)
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)

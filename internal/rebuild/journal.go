@@ -82,6 +82,9 @@ type metrics struct {
 	beats   sync.WaitGroup
 }
 
+// MetricsBegin is the begin of a file with metrics.
+const MetricsBegin = "# Written by tcbuild rebuild --metrics-file.\n"
+
 // metricHelp lists the metrics in the order of the file. They have no time stamps, as node_exporter
 // rejects them.
 var metricHelp = []struct{ name, help string }{
@@ -137,6 +140,7 @@ func (m *metrics) end(err error, result *Result) error {
 func (m *metrics) write() error {
 	m.values["heartbeat_timestamp_seconds"] = float64(time.Now().Unix())
 	var text strings.Builder
+	text.WriteString(MetricsBegin)
 	for _, metric := range metricHelp {
 		name := "tcbuild_rebuild_" + metric.name
 		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s%.15g\n", name, metric.help, name, m.series(metric.name), m.values[metric.name])

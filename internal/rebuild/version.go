@@ -95,10 +95,18 @@ func (c *Chain) current() (*version, error) {
 	return readVersion(filepath.Join(c.Dir, name)), nil
 }
 
+var datasetName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+
+// IsName reports whether a text can be the name of a dataset, which is in paths, logs and metrics.
+func IsName(text string) bool { return datasetName.MatchString(text) }
+
 var versionName = regexp.MustCompile(`^(\d{6,})-[0-9a-f]{8}$`)
 
 // IsVersion reports whether a name is a version's.
 func IsVersion(name string) bool { return versionName.MatchString(name) }
+
+// IsUnfinished reports whether a name is an unfinished version's.
+func IsUnfinished(name string) bool { return strings.HasPrefix(name, buildingPrefix) }
 
 // Folders returns the names of a dataset's unfinished and finished versions, the latter oldest
 // first.

@@ -57,9 +57,13 @@ func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
 	}
 	w := &Writer{out: &keptErrors{out: out}}
 	w.writer = file.NewParquetWriter(w.out, root,
-		file.WithWriterProps(parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd))))
+		file.WithWriterProps(parquet.NewWriterProperties(
+			parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCreatedBy(CreatedBy))))
 	return w, nil
 }
+
+// CreatedBy is what the metadata at the end of a file from this package say of its writer.
+const CreatedBy = "tcbuild croissant"
 
 // Write appends rows as one row group. All columns have the same length.
 func (w *Writer) Write(columns ...arrow.Array) error {

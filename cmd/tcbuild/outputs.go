@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"tcbuild/fault"
+	"tcbuild/internal/disk"
+	"tcbuild/internal/rebuild"
+)
+
+// output is the value of a flag that names what a command writes. checkOutputs applies one rule to
+// all of them before a command runs.
+type output struct {
+	path *string
+	role role
+	// ours reports whether a file that begins like this is an earlier one of this output
+	ours func(begin []byte) bool
+	dash bool // - is stdout
+}
+
+// role says what may be at the path of an output.
+type role int
+
+const (
+	newOutput     role = iota // nothing
+	datasetOutput             // nothing, or a dataset: store.Published says whether it is the same
+	folderOutput              // anything: the folder in which rebuild keeps its datasets
+	replaced                  // an earlier file of this output, which is replaced
+	optional                  // as replaced; anything but a file is left alone, with a warning
+	appended                  // an earlier file of this output, which becomes longer
+)
+
+// isUnused reports whether the command writes no file for the flag.
+func (o *output) isUnused() bool { return *o.path == "" || o.dash && *o.path == "-" }
+
+func (o *output) String() string        { return *o.path }
+func (o *output) Type() string          { return "string" }
+func (o *output) Set(path string) error { *o.path = path; return nil }
+
+// outFlag declares a flag for a file or folder that a command creates.
+func outFlag(flags *pflag.FlagSet, path *string, name string, role role, usage string) {
+	flags.Var(&output{path: path, role: role}, name, usage)
+}
+
+// fileFlag declares a flag for a file that a command writes, in place of an earlier one that ours
+// knows by how it begins.
+func fileFlag(flags *pflag.FlagSet, path *string, name string, ours func([]byte) bool, usage string) {
+	flags.Var(&output{path: path, role: replaced, ours: ours}, name, usage)
+}
+
+// logFlag declares a flag for a file to which a command appends its log.
+func logFlag(flags *pflag.FlagSet, path *string, name, usage string) {
+	flags.Var(&output{path: path, role: appended, ours: isLog}, name, usage)
+}
+
+// beginsWith recognizes an output by the text that it begins with.
+func beginsWith(text string) func([]byte) bool {
+	return func(begin []byte) bool { return bytes.HasPrefix(begin, []byte(text)) }
+}
+
+var textLogLine = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) [^\t\n]+\n`)
+
+// isLog reports whether a file is empty, as logrotate makes one, or begins with a line of a log.
+func isLog(begin []byte) bool {
+	line, _, _ := bytes.Cut(begin, []byte("\n"))
+	var record struct{ Time, Level, Msg string }
+	isJSON := json.Unmarshal(line, &record) == nil && record.Time != "" && record.Level != ""
+	return len(begin) == 0 || isJSON || textLogLine.Match(begin)
+}
+
+// jsonBegin is the begin of a JSON file: a first field that says what wrote it.
+func jsonBegin(by string) string { return fmt.Sprintf("{\n  \"tcbuild\": %q,\n", by) }
+
+// markedJSON is a struct as JSON that begins with jsonBegin.
+func markedJSON(value any, by string) ([]byte, error) {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(jsonBegin(by)), append(bytes.TrimPrefix(text, []byte("{\n")), '\n')...), nil
+}
+
+// checkOutputs refuses outputs that would destroy something: see check. reads are the files that
+// the command reads.
+func checkOutputs(flags *pflag.FlagSet, reads []string) error {
+	var infos []fs.FileInfo
+	for _, path := range reads {
+		if info, err := os.Stat(path); err == nil {
+			infos = append(infos, info)
+		}
+	}
+	var outputs []*output
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if o, ok := flag.Value.(*output); ok && !o.isUnused() {
+			outputs = append(outputs, o)
+		}
+	})
+	for i, o := range outputs {
+		for _, other := range outputs[:i] {
+			if o.collides(other) {
+				return fault.New(fault.Usage, "name another file",
+					"write %s: %s is another output of this command", *o.path, *other.path)
+			}
+		}
+	}
+	for _, o := range outputs {
+		if err := o.check(infos); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check applies the rule for outputs. What exists is not replaced, unless this program wrote it as
+// this output. A file that the command reads, and one in a dataset, a graph or a version, is not
+// replaced in any case. Links are not followed.
+func (o *output) check(reads []fs.FileInfo) error {
+	path, place := *o.path, *o.path
+	if o.role == folderOutput {
+		place = filepath.Join(path, "any") // what is written lies in it
+	}
+	if err := checkPlace(place); err != nil {
+		return err
+	}
+	info, err := os.Lstat(path)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && o.role == replaced:
+		return o.tryParent()
+	case missing, o.role == datasetOutput, o.role == folderOutput:
+		return nil
+	case err != nil:
+		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
+	case o.role == newOutput:
+		return alreadyExists(path)
+	case o.role == optional && !info.Mode().IsRegular(),
+		o.role == appended && info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) != 0:
+		return nil
+	}
+	if err := disk.CheckFile(path); err != nil {
+		return err
+	}
+	isSame := func(read fs.FileInfo) bool { return os.SameFile(info, read) }
+	if slices.ContainsFunc(reads, isSame) {
+		return fault.New(fault.Usage, "name another file", "write %s: the command reads this file", path)
+	}
+	if err := o.checkOurs(); err != nil {
+		return err
+	}
+	var stat unix.Stat_t
+	if o.role == appended && unix.Lstat(path, &stat) == nil && stat.Nlink > 1 {
+		return fault.New(fault.Usage, "name another file",
+			"write %s: the file has other names (hard links), and would be changed under them, too", path)
+	}
+	return nil
+}
+
+// mostBegin is how much of a file is read to recognize it: more than a line of a log has.
+const mostBegin = 1 << 16
+
+// checkOurs refuses a file that is not an earlier one of this output.
+func (o *output) checkOurs() error {
+	file, _, err := disk.OpenRegular(*o.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var begin []byte
+	if err == nil {
+		begin, err = io.ReadAll(io.LimitReader(file, mostBegin))
+		file.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", *o.path, err)
+	}
+	if !o.ours(begin) {
+		return fault.New(fault.Usage, "remove it, or name another file",
+			"write %s: it exists, and is not an earlier output of the same kind", *o.path)
+	}
+	return nil
+}
+
+// tryParent makes a file beside the output and removes it, so that a folder which is missing or
+// read-only ends the command before its work.
+func (o *output) tryParent() error {
+	file, err := disk.Create(*o.path)
+	if err != nil {
+		return err
+	}
+	return file.Discard()
+}
+
+// replace writes a file that begins as the output's earlier ones do.
+func replace(path string, text []byte, begin string) error {
+	o := output{path: &path, ours: beginsWith(begin)}
+	if err := o.checkOurs(); err != nil {
+		return err
+	}
+	return disk.WriteWhole(path, text)
+}
+
+// collides reports whether two outputs are the same file, or one lies in the other, which is
+// renamed to its name when it is complete.
+func (o *output) collides(other *output) bool {
+	one, another := resolve(*o.path), resolve(*other.path)
+	within := func(path, folder string, role role) bool {
+		return path == folder || role != folderOutput && strings.HasPrefix(path, folder+"/")
+	}
+	return within(one, another, other.role) || within(another, one, o.role)
+}
+
+func alreadyExists(path string) error {
+	return fault.New(fault.Usage, "remove it, or choose another --out",
+		"write %s: it already exists", path)
+}
+
+// checkPlace refuses a path that lies in a dataset, a graph or a version, or is led there by a link
+// of another user, and one that would break a log or a page.
+func checkPlace(path string) error {
+	if err := checkPrintable(path); err != nil {
+		return err
+	}
+	if err := disk.CheckPlanted(path); err != nil {
+		return err
+	}
+	for dir := filepath.Dir(resolve(path)); dir != "/"; dir = filepath.Dir(dir) {
+		if what := holds(dir); what != "" {
+			return fault.New(fault.Usage, "name a path outside of it",
+				"write %s: it is inside %s, %s", path, what, dir)
+		}
+	}
+	return nil
+}
+
+// holds says what a folder is, if nothing may be written into it: "" for any other.
+func holds(dir string) string {
+	there := func(names ...string) bool {
+		_, err := os.Lstat(filepath.Join(append([]string{dir}, names...)...))
+		return err == nil
+	}
+	name := filepath.Base(dir)
+	isVersion := rebuild.IsVersion(name) || rebuild.IsUnfinished(name)
+	tables, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "nodes", "gene.*"))
+	switch {
+	case there("manifest.json") && there("graph"), there(".build", "plan.json"):
+		return "a dataset"
+	case len(tables) > 0:
+		return "a graph"
+	case isVersion && there(rebuild.RecordName):
+		return "a version of a dataset"
+	}
+	return ""
+}
+
+// escapeGlob is a path as a pattern that matches only itself.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// resolve is the path of an output without links before its last element, of which some need not
+// exist.
+func resolve(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil || path == "/" {
+		return path
+	}
+	dir, missing := filepath.Dir(path), filepath.Base(path)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, missing)
+		}
+		if dir == "/" {
+			return path
+		}
+		dir, missing = filepath.Dir(dir), filepath.Join(filepath.Base(dir), missing)
+	}
+}
+
+// checkPrintable refuses a path that would break a line of a log, a script or a page.
+func checkPrintable(path string) error {
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return fault.New(fault.Usage, "rename it",
+			"read path %s: found a control character in it", fault.Quote(path))
+	}
+	return nil
+}
+
+// pathWords are the names of values, in the usage of a flag, that are paths.
+var pathWords = []string{"FILE", "DIR", "DATASET"}
+
+// isPath reports whether the value of a flag is a path.
+func isPath(flag *pflag.Flag) bool {
+	_, isOutput := flag.Value.(*output)
+	word, _ := pflag.UnquoteUsage(flag)
+	return isOutput || slices.Contains(pathWords, word)
+}
+
+// readPaths are the paths of all files that a command may read: everything in its arguments, flags
+// and settings that can be one. It refuses those that would break a log or a page.
+func (e *env) readPaths(cmd *cobra.Command, args []string) (paths []string, err error) {
+	outputs := make(map[string]bool)
+	for _, path := range args {
+		err = errors.Join(err, checkPrintable(path))
+	}
+	texts := slices.Clone(args)
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		_, isOutput := flag.Value.(*output)
+		outputs[settingOf(flag)] = isOutput
+		list, isList := flag.Value.(pflag.SliceValue)
+		switch {
+		case isOutput || !flag.Changed:
+		case isList:
+			texts = append(texts, list.GetSlice()...)
+		default:
+			texts = append(texts, flag.Value.String())
+		}
+		if isPath(flag) {
+			err = errors.Join(err, checkPrintable(flag.Value.String()))
+		}
+	})
+	texts = append(texts, e.settings.Texts(func(key string) bool { return outputs[key] })...)
+	for _, text := range texts {
+		if wrong := checkPrintable(text); wrong != nil && disk.Exists(text) {
+			err = errors.Join(err, wrong)
+		}
+		// gene=FILE, combinations:FILE:2
+		parts := strings.FieldsFunc(text, func(r rune) bool { return r == '=' || r == ':' })
+		paths = append(append(paths, text), parts...)
+	}
+	return append(paths, e.settings.Files()...), err
+}

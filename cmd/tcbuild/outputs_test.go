@@ -1,0 +1,286 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+)
+
+// outputCases are, by command and flag, the other arguments of a run that succeeds.
+var outputCases = map[string]string{
+	"synth --out":                          "--samples 5",
+	"ingest graph --out":                   "--config ingest.yaml",
+	"ingest perturbations --out":           "sets.tsv --graph graph",
+	"ingest perturbations --dropped-names": "sets.tsv --graph graph --out @.tsv",
+	"incidence --out":                      "--graph graph --perturbations sets.tsv",
+	"dataset --out":                        "--mode indices --graph graph --perturbations sets.tsv",
+	"verify --json":                        "ds",
+	"verify --shard 0/1 --json":            "ds",
+	"verify --merge --json":                "ds part.json",
+	"diff --html":                          "ds ds",
+	"inspect --html":                       "ds",
+	"bench --out":                          "--graph graph --perturbations sets.tsv --samples 2 --rounds 1",
+	"select --out":                         "ds --where fitness>0",
+	"split --out":                          "ds --by sample --fractions train=0.5,test=0.5",
+	"split --html":                         "ds --by sample --fractions train=0.5,test=0.5 --out @.split",
+	"rebuild --root":                       "--dataset d --config rebuild.yaml",
+	"rebuild --log-file":                   "--root r --dataset d --config rebuild.yaml",
+	"rebuild --metrics-file":               "--root r --dataset d --config rebuild.yaml",
+}
+
+// inputFlagNames are the flags for paths that no command writes to.
+var inputFlagNames = []string{"aliases", "config", "graph", "perturbations", "pin"}
+
+// Every flag for a path is that of an output, and then in outputCases, or that of an input.
+func TestOutputsAreDeclared(t *testing.T) {
+	declared := make(map[string]bool)
+	everyCommand(newRoot(newEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if _, isOutput := flag.Value.(*output); isOutput {
+				declared[strings.TrimPrefix(cmd.CommandPath(), "tcbuild ")+" --"+flag.Name] = true
+			} else if isPath(flag) && !slices.Contains(inputFlagNames, flag.Name) {
+				t.Errorf("%s --%s is a path: declare it as an output, or name it among the inputs", cmd.CommandPath(), flag.Name)
+			}
+		})
+	})
+	for name := range declared {
+		if outputCases[name] == "" {
+			t.Errorf("outputCases lacks %q", name)
+		}
+	}
+	if len(declared) < 15 {
+		t.Errorf("found only %d outputs", len(declared))
+	}
+}
+
+// outputTargets are paths at which nothing may change, whatever output is pointed at them.
+var outputTargets = []string{
+	"sets.tsv", "ingest.yaml", "base.yaml", "rebuild.yaml", "text", "empty", "log.yaml", "part.json",
+	"graph/nodes/gene.tsv", "graph/new", "graph/nodes/new.tsv",
+	"ds/manifest.json", "ds/run.json", "ds/shard-00000-of-00001/data.mdb", "ds/new", "ds/samples/new", "current/new",
+	"v/d/000001-01234567/version.json", "v/d/000001-01234567/new", "v/d/current/version.json",
+	"other.html", "other.json", "names.tsv", "link", "hardlink", "dangling", "dirlink/manifest.json", "folder",
+	"text/below", "ds/../sets.tsv", "./text", "line\nbreak",
+}
+
+// No output of any command changes what is there, but for its own earlier file.
+func TestOutputsDestroyNothing(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	shared := outputFixture(t)
+	for _, name := range slices.Sorted(maps.Keys(outputCases)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(shared)); err != nil {
+				t.Fatal(err)
+			}
+			plantLinks(t, dir)
+			fields := strings.Fields(name)
+			flag := fields[len(fields)-1]
+			args := func(path string) []string {
+				more := strings.Fields(strings.ReplaceAll(outputCases[name], "@", filepath.Base(path)))
+				return append(append(slices.Clone(fields[:len(fields)-1]), more...), flag, path)
+			}
+			before := snapshot(t, dir)
+			for _, target := range outputTargets {
+				if mayBeThere(name, target) {
+					continue
+				}
+				o := execute(t, dir, args(target)...)
+				if o.code == 0 && !isWarned(name, target) {
+					t.Errorf("%s %q: exit code 0", name, target)
+				}
+				after := snapshot(t, dir)
+				for path, text := range before {
+					if after[path] != text {
+						t.Errorf("%s %q: %s was changed; stderr:\n%s", name, target, path, o.stderr)
+					}
+				}
+				if extra := len(after) - len(before); extra > 0 && o.code != 0 {
+					t.Errorf("%s %q: it left %d files; stderr:\n%s", name, target, extra, o.stderr)
+				}
+			}
+			// a new file, and again
+			fresh := "fresh.tsv"
+			must(t, dir, args(fresh)...)
+			if flag == "--out" && !slices.Contains([]string{"dataset", "incidence"}, fields[0]) {
+				execute(t, dir, args(fresh)...).refused(t, 2, "write fresh.tsv: it already exists")
+				return
+			}
+			again := args(fresh)
+			if name == "split --html" || name == "ingest perturbations --dropped-names" {
+				again = with(again, "--out", "second.tsv")
+			}
+			must(t, dir, again...)
+		})
+	}
+}
+
+// mayBeThere reports whether an output may have a path that others may not.
+func mayBeThere(name, target string) bool {
+	switch {
+	case name == "rebuild --root":
+		return slices.Contains([]string{"folder", "link", "dangling"}, target)
+	case name == "verify --shard 0/1 --json":
+		return target == "part.json"
+	case name == "diff --html":
+		return target == "other.html"
+	case name == "rebuild --log-file":
+		return target == "empty"
+	case name == "dataset --out" || name == "incidence --out":
+		return target == "folder"
+	}
+	return false
+}
+
+// isWarned reports whether a run only warns: metrics that cannot be written do not end it.
+func isWarned(name, target string) bool {
+	return name == "rebuild --metrics-file" && slices.Contains([]string{"link", "dangling", "folder", "text/below"}, target)
+}
+
+// outputFixture makes the files that outputs are pointed at, except links.
+func outputFixture(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound, map[string]string{
+		"base.yaml": "self_loops: keep\n",
+		"ingest.yaml": "defaults: [base]\ngenes: {file: genes.tsv, column: id}\n" +
+			"edges:\n- {file: edges.tsv, relation: r, from: a, to: b, undirected: true}\n",
+		"genes.tsv": "id\nYA\nYB\nYC\n", "edges.tsv": "a\tb\nYA\tYB\n",
+		"rebuild.yaml": "defaults: [log]\ngraph: graph\nperturbations: sets.tsv\nvariants: [incidence]\n",
+		// settings that begin as a log and as metrics do
+		"log.yaml": "# Written by tcbuild rebuild --metrics-file.\nkeep: 2\n",
+		"text":     "precious\n", "folder/x": "precious\n",
+		"names.tsv": "name\twhy\tcount\na\tunknown\t1\n", "v/d/000001-01234567/version.json": "{}\n",
+	})
+	if err := os.WriteFile(filepath.Join(dir, "empty"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, with(buildArgs, "--out", "ds")...)
+	must(t, dir, "verify", "ds", "--shard", "0/1", "--json", "part.json")
+	must(t, dir, "synth", "--samples", "3", "--out", "small")
+	must(t, dir, "diff", "small/graph", "small/graph", "--html", "other.html")
+	writeFiles(t, dir, map[string]string{"other.json": "{\n  \"tcbuild\": \"another\"\n}\n"})
+	return dir
+}
+
+func plantLinks(t *testing.T, dir string) {
+	t.Helper()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	err := errors.Join(os.Symlink("ds/manifest.json", at("link")), os.Symlink("nowhere", at("dangling")), os.Symlink("ds", at("dirlink")),
+		os.Symlink("ds", at("current")), os.Symlink("000001-01234567", at("v/d/current")), os.Link(at("ds/manifest.json"), at("hardlink")))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot is the content of all files of a folder, and where its links lead, by path. The folder
+// that rebuild keeps its datasets in is left out.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		name := strings.TrimPrefix(path, dir+"/")
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "r" || name == "rootless"):
+			return filepath.SkipDir
+		case entry.IsDir():
+			return nil
+		case entry.Type()&os.ModeSymlink != 0:
+			files[name], err = os.Readlink(path)
+			return err
+		}
+		files[name] = read(t, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// Devices and pipes take a log, and no output replaces them.
+func TestOutputsToDevices(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv variants=[incidence]")
+	must(t, dir, with(run, "--log-file", "/dev/null")...)
+	for _, path := range []string{"/dev/null", "pipe"} {
+		if o := must(t, dir, with(run, "--metrics-file", path)...); !strings.Contains(o.stderr, "WARN the metrics are not written") {
+			t.Errorf("%s: got %s", path, o.stderr)
+		}
+		execute(t, dir, "inspect", "sets.tsv", "--html", path).refused(t, 1, "write "+path, "expected a file, or none")
+	}
+	if info, err := os.Stat(filepath.Join(dir, "pipe")); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe is gone: %v", err)
+	}
+}
+
+// Two outputs of a command are not the same file, nor one inside the other.
+func TestOutputsCollide(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	must(t, dir, buildArgs...)
+	for _, line := range []string{
+		"ingest perturbations sets.tsv --graph graph --out a.tsv --dropped-names a.tsv",
+		"ingest perturbations sets.tsv --graph graph --out a.tsv dropped_names=./x/../a.tsv",
+		"split out --by sample --fractions a=1 --out s --html s",
+		"split out --by sample --fractions a=1 --out s --html s/page.html",
+		"rebuild --root r --dataset d --graph graph --perturbations sets.tsv --log-file m --metrics-file m",
+	} {
+		execute(t, dir, strings.Fields(line)...).refused(t, 2, "is another output of this command")
+	}
+	nothing(t, filepath.Join(dir, "a.tsv"), filepath.Join(dir, "s"), filepath.Join(dir, "r"), filepath.Join(dir, "m"))
+}
+
+// A log is appended to only if it begins as a log, of either format, and has no other name.
+func TestLogsAreKnown(t *testing.T) {
+	t.Parallel()
+	for text, ours := range map[string]bool{
+		"":                                      true,
+		"2026-01-31T10:00:00Z stage x  a=b\n":   true,
+		"2026-01-31T10:00:00+01:00 WARN some\n": true,
+		`{"time":"2026-01-31T10:00:00.5Z","level":"INFO","msg":"a"}` + "\n": true,
+		"2026-01-31T10:00:00Z\t0.5\n":                                       false,
+		"2026-01-31T10:00:00Z,0.5\n":                                        false,
+		"2026-01-31\n":                                                      false,
+		"\n2026-01-31T10:00:00Z stage x\n":                                  false,
+		`{"time":"2026-01-31"}` + "\n":                                      false,
+		"{\n":                                                               false,
+		"sample_id\tgenes\n":                                                false,
+	} {
+		if isLog([]byte(text)) != ours {
+			t.Errorf("%q: got %v", text, !ours)
+		}
+	}
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	for _, format := range []string{"text", "json"} {
+		for range 2 {
+			must(t, dir, "rebuild", "--root", "r", "--dataset", "d", "--graph", "graph", "--perturbations", "sets.tsv", "variants=[incidence]",
+				"--force", "--log-file", "log", "--log-format", format)
+		}
+	}
+	if err := os.Link(filepath.Join(dir, "log"), filepath.Join(dir, "same")); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, dir, "rebuild", "--root", "r", "--dataset", "d", "--graph", "graph", "--perturbations", "sets.tsv", "--log-file", "same").
+		refused(t, 2, "write same: the file has other names (hard links)")
+}
