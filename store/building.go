@@ -107,7 +107,7 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 // whose content would be lost.
 func (b *Building) makeFolder() error {
 	if err := disk.CheckPlanted(b.out); err != nil {
-		return err
+		return fmt.Errorf("write dataset %s: %w", b.out, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(b.dir), 0o777); err != nil {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ look at the list first, with --dry-run.`,
 			path = filepath.Clean(args[0])
 		}
 		if err := disk.CheckPlanted(path); err != nil {
-			return err
+			return fmt.Errorf("clean %s: %w", path, err)
 		}
 		found, err := rebuild.Leftovers(path)
 		if err != nil {

@@ -130,11 +130,12 @@ func checkOutputs(flags *pflag.FlagSet, reads []string) error {
 // this output. A file that the command reads, and one in a dataset, a graph or a version, is not
 // replaced in any case. Links are not followed.
 func (o *output) check(reads []fs.FileInfo) error {
-	path, place := *o.path, *o.path
+	path := *o.path
+	first := path // of what is written
 	if o.role == folderOutput {
-		place = filepath.Join(path, "any") // what is written lies in it
+		first = filepath.Join(path, "dataset")
 	}
-	if err := checkPlace(place); err != nil {
+	if err := checkPlaceOf(path, first); err != nil {
 		return err
 	}
 	info, err := os.Lstat(path)
@@ -229,14 +230,17 @@ func alreadyExists(path string) error {
 
 // checkPlace refuses a path that lies in a dataset, a graph or a version, or is led there by a link
 // of another user, and one that would break a log or a page.
-func checkPlace(path string) error {
+func checkPlace(path string) error { return checkPlaceOf(path, path) }
+
+// checkPlaceOf is checkPlace of what is written first for an output.
+func checkPlaceOf(path, first string) error {
 	if err := checkPrintable(path); err != nil {
 		return err
 	}
-	if err := disk.CheckPlanted(path); err != nil {
-		return err
+	if err := disk.CheckPlanted(first); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	for dir := filepath.Dir(resolve(path)); dir != "/"; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(resolve(first)); dir != "/"; dir = filepath.Dir(dir) {
 		if what := holds(dir); what != "" {
 			return fault.New(fault.Usage, "name a path outside of it",
 				"write %s: it is inside %s, %s", path, what, dir)

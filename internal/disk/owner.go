@@ -43,7 +43,7 @@ func CheckPlanted(path string) error {
 		}
 		if !IsMine(at) && (left == "" || anyoneCanWrite(done)) {
 			return fault.New(fault.Usage, "name the folder itself, in place of the link",
-				"write %s: %s is a symbolic link of another user", path, at)
+				"%s is a symbolic link of another user", at)
 		}
 		if links++; links > mostLinks {
 			return nil // the kernel refuses the path
