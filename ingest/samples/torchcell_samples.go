@@ -18,6 +18,7 @@ type recordParser struct {
 	found      []uint32 // memory for the genes of perturbations
 	// by column: the phenotype or attribute that it is, or -1
 	phenotypeOf, attributeOf []int
+	kindsAt                  int // the attribute with the kinds of a whole record, or -1
 	counts                   *ingest.Counts
 	kept                     []byte // of genes that are perturbed and not deleted (ingest.KindsAttribute)
 }
@@ -35,8 +36,14 @@ func newRecordParser(p *storePerturbations, counts *ingest.Counts) *recordParser
 	for k, column := range p.layout.phenotypes {
 		parser.phenotypeOf[column] = k
 	}
+	parser.kindsAt = -1
+	if len(p.layout.attributes) > 0 {
+		parser.kindsAt = p.layout.kindsAt
+	}
 	for k, column := range p.layout.attributes {
-		parser.attributeOf[column] = k
+		if column >= 0 {
+			parser.attributeOf[column] = k
+		}
 	}
 	return parser
 }
@@ -70,6 +77,9 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 	}
 	for k := range p.attributes {
 		p.attributes[k] = ingest.Value{Number: math.NaN()}
+	}
+	if p.kindsAt >= 0 {
+		p.attributes[p.kindsAt].Text = p.types(p.kindsAt, genotype, slices.Concat(r.Genotypes...))
 	}
 	for _, cell := range r.Cells {
 		phenotype, attribute := p.phenotypeOf[cell.Column], p.attributeOf[cell.Column]

@@ -122,13 +122,16 @@ func (p *storePerturbations) layOut() error {
 			return err
 		}
 	}
-	p.layout.kinds = -1
+	if err := p.findKinds(c); err != nil {
+		return err
+	}
 	if err := c.layOut(&p.layout, p.options); err != nil {
 		return err
 	}
-	if names := p.layout.columns.Kept().AttributeNames(); slices.Contains(names, typesAttribute) {
-		p.layout.columns.Kinds, p.layout.columns.KindsApart = typesAttribute, p.options.RemovingKinds != nil
+	if p.layout.kinds < 0 && slices.Contains(p.layout.columns.Kept().AttributeNames(), typesAttribute) {
+		p.layout.columns.Kinds = typesAttribute
 	}
+	p.layout.columns.KindsApart = p.options.RemovingKinds != nil
 	if err := checkRemoving(p.options.RemovingKinds, p.layout.columns, p.path); err != nil {
 		return err
 	}
@@ -139,6 +142,28 @@ func (p *storePerturbations) layOut() error {
 			phenotype.StatisticOf = columns[of].Name
 		}
 	}
+	return nil
+}
+
+// findKinds finds out which attribute has the kinds of a record's perturbations: perturbation_type,
+// unless the options leave it out, or records have several experiments, each with its own. Then
+// kinds has those of the whole record.
+func (p *storePerturbations) findKinds(c *perturbationColumns) error {
+	p.layout.kinds, p.layout.kindsAt, p.layout.kindsName = -1, -1, ingest.KindsAttribute
+	var types []int
+	for i, column := range p.contents.Columns {
+		if column.Types {
+			types = append(types, i)
+		}
+	}
+	if len(types) == 0 || len(types) == 1 && c.roles[types[0]] == roleAttribute {
+		return nil
+	}
+	if _, taken := c.at[ingest.KindsAttribute]; taken {
+		return fault.New(fault.Input, "rename the label in the store",
+			"read torchcell store %s: found a label kinds, the name of the attribute with the kinds of perturbations", p.path)
+	}
+	p.layout.kinds = types[0]
 	return nil
 }
 

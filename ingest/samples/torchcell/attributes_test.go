@@ -31,7 +31,7 @@ func noted(members, environment, label, value string, perturbations ...string) s
 
 const (
 	ypd30 = `{"media": {"name": "YPD", "state": "solid"}, "temperature": {"value": 30, "unit": "Celsius"}}`
-	sc26  = `{"media": {"name": "SC"}, "temperature": {"unit": "Celsius", "value": 26.5}}`
+	sc26  = `{"media": {"name": "SC", "state": "solid"}, "temperature": {"unit": "Celsius", "value": 26.5}}`
 	smf   = `"experiment_type": "fitness", "dataset_name": "Smf",`
 	dmi   = `"experiment_type": "gene interaction", "dataset_name": "Dmi",`
 )
@@ -88,7 +88,7 @@ func TestAttributes(t *testing.T) {
 		{"types in the order of the sample's genes", []string{noted("", "{}", "y", "1", "C:c", "A:a", "B:b"), noted("", "{}", "y", "1", "A:a", "C:c", "A:b", "A:a")}, samples.PerturbationOptions{},
 			"y perturbation_type perturbation_count:", []string{`0 [0 1 2] [1] "a|b|c" NaN`, `1 [0 2] [1] "a+b|c" 4`}},
 		{"types of genes that the experiment does not have, or the graph", []string{"[" + noted("", "{}", "y", "1", "C:c") + "," + noted("", "{}", "y", "2", "X:x", "A:a") + "]"},
-			samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, "y y#2 perturbation_type perturbation_count: perturbation_type#2 experiment#2: perturbation_count#2:", []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2`}},
+			samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, "y y#2 perturbation_type perturbation_count: perturbation_type#2 experiment#2: perturbation_count#2: kinds", []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2 "a|c"`}},
 		{"types of a wild type", []string{noted("", "{}", "y", "1"), noted("", "{}", "y", "1", "A:a")}, samples.PerturbationOptions{AllowWildtype: true},
 			"y perturbation_type", []string{`0 [] [1] -`, `1 [0] [1] "a"`}},
 		{"types of an alias", []string{noted("", "{}", "y", "1", "alpha:a", "A:b")}, samples.PerturbationOptions{Alias: aliases(map[string]uint32{"alpha": 2})},
@@ -110,8 +110,8 @@ func TestAttributes(t *testing.T) {
 		// Plain names are those of one label, whatever the others have.
 		{"labels in one record, the first without an environment", []string{"[" + noted(smf, "null", "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
 			noted(smf, ypd30, "fitness", "3", "A")}, samples.PerturbationOptions{},
-			"fitness gene_interaction experiment_type dataset_name gene_interaction.experiment_type gene_interaction.dataset_name gene_interaction.medium gene_interaction.temperature: gene_interaction.experiment: medium temperature:",
-			[]string{`0 [0] [1 2] "fitness" "Smf" "gene interaction" "Dmi" "SC" 26.5 1 - NaN`, `1 [0] [3 NaN] "fitness" "Smf" - - - NaN NaN "YPD" 30`}},
+			"fitness gene_interaction experiment_type dataset_name gene_interaction.experiment_type gene_interaction.dataset_name gene_interaction.medium gene_interaction.temperature: gene_interaction.experiment: gene_interaction.medium.state medium temperature: medium.state",
+			[]string{`0 [0] [1 2] "fitness" "Smf" "gene interaction" "Dmi" "SC" 26.5 1 "solid" - NaN -`, `1 [0] [3 NaN] "fitness" "Smf" - - - NaN NaN - "YPD" 30 "solid"`}},
 		{"another unit", []string{noted("", `{"temperature": {"value": 303.15, "unit": "Kelvin"}}`, "y", "1", "A"), noted("", `{"temperature": {"unit": "Celsius", "value": 30}}`, "y", "1", "A"), noted("", `{"temperature": {"value": 28}}`, "y", "1", "A")},
 			samples.PerturbationOptions{}, "y temperature.Kelvin: temperature:", []string{`0 [0] [1] 303.15 NaN`, `1 [0] [1] NaN 30`, `2 [0] [1] NaN 28`}},
 		{"texts as they are", []string{noted(`"dataset_name": "a+ho\u0394|\t\"",`, `{"media": "YPD", "temperature": 30}`, "y", "1", "A")}, samples.PerturbationOptions{},
@@ -122,7 +122,7 @@ func TestAttributes(t *testing.T) {
 			samples.PerturbationOptions{Phenotypes: []string{"y.a", "z"}}, "y.a z not_finite z.experiment: z.not_finite",
 			[]string{`0 [0] [NaN NaN] "{\"y.a\":NaN,\"y.b\":-Infinity,\"y.d|\":Infinity}" NaN -`, `1 [0] [1 NaN] - NaN -`, `2 [0] [2 NaN] - 1 "{\"z\":Infinity}"`}},
 		{"a pointer", []string{noted(smf, `{"$ref": "00", "kind": "environment"}`, "y", "1", "A")}, samples.PerturbationOptions{},
-			"y experiment_type dataset_name", []string{`0 [0] [1] "fitness" "Smf"`}},
+			"y experiment_type dataset_name environment", []string{`0 [0] [1] "fitness" "Smf" "00"`}},
 		{"columns in other roles", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Phenotypes: []string{"temperature"}, Attributes: []string{"fitness", "medium"}},
 			"temperature fitness: medium", []string{`0 [0] [30] 1 "YPD"`}},
 		{"no attributes", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Attributes: []string{}}, "fitness", []string{`0 [0] [1]`}},
@@ -263,7 +263,7 @@ func TestManyRecords(t *testing.T) {
 	records := make(map[string]string)
 	var want []string
 	for i := range count {
-		records[fmt.Sprint(i)] = noted(smf, fmt.Sprintf(`{"temperature": %d}`, i%7), "fitness", fmt.Sprint(i), "B:damp") + strings.Repeat(" ", i%3000)
+		records[fmt.Sprint(i)] = noted(smf, fmt.Sprintf(`{"temperature": %d}`, i%7), "fitness", fmt.Sprint(i), "B") + strings.Repeat(" ", i%3000)
 		want = append(want, fmt.Sprintf(`%d [1] [%d NaN] %d`, i, i, i%7))
 	}
 	records[fmt.Sprint(count)] = noted("", "{}", "last", "5", "A")

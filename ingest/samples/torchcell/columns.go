@@ -21,6 +21,8 @@ type Column struct {
 	Name string
 	// Attribute is true for what is noted of an experiment, not measured.
 	Attribute bool
+	// Types is true for types of perturbations.
+	Types bool
 	// the first number (which may be infinite), the first text, and the first object or array
 	Number, Text, Other int
 	Unit                string // "" if no record says it
@@ -31,6 +33,8 @@ type Column struct {
 	// StatisticOf is the column whose statistic this one is, or -1.
 	StatisticOf int
 
+	field   string
+	detail  bool // no column if it is the same in all records
 	label   string
 	base    string // the name without the label
 	labeled string // identity of the column of the label with this statistic, or ""
@@ -52,6 +56,8 @@ type columns struct {
 	mixed bool   // a record has several labels
 	key   []byte // of the current value
 	genes [][]byte
+
+	varying varying
 }
 
 // each calls visit with each value of a record and its column. e is the number of its experiment.
@@ -59,6 +65,7 @@ func (c *columns) each(r *Record, visit func(column, e int, v *Value)) error {
 	c.tellApart(r)
 	for i := range r.Experiments {
 		e := &r.Experiments[i]
+		c.varying.attributes(e)
 		nth := 1 // from 1, among those with its label
 		for _, earlier := range r.Experiments[:i] {
 			if string(earlier.Label) == string(e.Label) {
@@ -164,7 +171,7 @@ func (c *columns) column(record, nth int, e *Experiment, v *Value, attribute boo
 		}
 		at = len(c.found)
 		c.index[string(c.key)] = at
-		column := Column{Attribute: attribute, Number: -1, Text: -1, Other: -1, UnitDiffers: -1, StatisticOf: -1,
+		column := Column{Attribute: attribute, Types: v.Types, detail: v.Detail, field: string(v.Name), Number: -1, Text: -1, Other: -1, UnitDiffers: -1, StatisticOf: -1,
 			label: string(e.Label), base: v.column()}
 		if nth > 1 {
 			column.base += fmt.Sprintf("#%d", nth)
@@ -241,6 +248,10 @@ func (c *columns) arrange() (arranged []Column, targets []int) {
 	}
 	shared := make(map[string]int)
 	for i, column := range c.found {
+		if column.detail && c.varying.constant(column.field) {
+			targets = append(targets, -1)
+			continue
+		}
 		at, known := shared[column.base]
 		if !column.Attribute || c.mixed || !known {
 			at = len(arranged)

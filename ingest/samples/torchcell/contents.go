@@ -18,7 +18,7 @@ type Contents struct {
 	Columns []Column
 
 	file    *os.File
-	targets []int // columns, by the numbers that the file has
+	targets []int // columns, by the numbers that the file has; -1 for none
 }
 
 // Row is a record. It is valid until the next one is read.
@@ -64,7 +64,7 @@ func (c *Contents) read(s *Store) (err error) {
 	if err != nil {
 		return c.failed(s, err)
 	}
-	found := columns{dir: s.dir, index: make(map[string]int)}
+	found := columns{dir: s.dir, index: make(map[string]int), varying: newVarying()}
 	out := bufio.NewWriterSize(c.file, fileBuffer)
 	var row, cells, framed []byte
 	err = s.Records(func(r *Record) error {
@@ -205,7 +205,9 @@ func (b *reader) row(r *Row, targets []int) {
 		case typesCell:
 			cell.PerturbationsOf = b.number()
 		}
-		r.Cells = append(r.Cells, cell)
+		if cell.Column >= 0 {
+			r.Cells = append(r.Cells, cell)
+		}
 	}
 }
 

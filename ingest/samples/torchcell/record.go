@@ -32,6 +32,9 @@ type Experiment struct {
 	// Attributes are what is noted of the experiment: dataset_name, experiment_type,
 	// perturbation_type, medium and temperature, those that are there.
 	Attributes []Value
+
+	details []detail // of its genotype, environment and reference strain
+	things  []detail // the genes and compounds that details are said of, without text
 }
 
 // Perturbation is a change of a gene.
@@ -52,6 +55,8 @@ type Value struct {
 	Other  bool    // an object or an array
 	// Types means that the value is the types of the experiment's perturbations.
 	Types bool
+	// Detail means that it is no attribute if it is the same in all records.
+	Detail bool
 }
 
 // decoder reads records. It reuses its memory.
@@ -63,8 +68,14 @@ type decoder struct {
 	// references.
 	perturbations known[Perturbation]
 	conditions    known[Value]
-	references    [4]known[struct{}]
+	references    [4]known[detail]
+	ofGenotype    told
+	ofEnvironment told
+	told          []detail // by the reference of the current pair
 }
+
+// told is what was read of a genotype or an environment beside its values.
+type told struct{ details, things []detail }
 
 // known is a value as it lies, and what was read from it. The same text is not read again.
 type known[T any] struct {
@@ -96,19 +107,23 @@ func (d *decoder) decode(r *Record, number int, text []byte) error {
 	return err
 }
 
-// pair reads an experiment and skips its reference.
+// pair reads an experiment and its reference.
 func (d *decoder) pair() error {
 	found := false
+	d.told = d.told[:0]
 	err := d.members(func(name []byte) error {
 		switch string(name) {
 		case "experiment":
 			found = true
 			return d.experiment()
 		case "experiment_reference":
-			return again(d, &d.references[len(d.record.Experiments)%len(d.references)], new([]struct{}), d.skip)
+			return again(d, &d.references[len(d.record.Experiments)%len(d.references)], &d.told, func() error { return d.reference(&d.told) })
 		}
 		return d.skip()
 	})
+	if found && err == nil {
+		d.record.Experiments[len(d.record.Experiments)-1].addReference(d.told)
+	}
 	return missing(err, found, "experiment")
 }
 
@@ -129,6 +144,22 @@ func again[T any](d *decoder, k *known[T], values *[]T, read func() error) error
 	return err
 }
 
+// tell is again, for a value that has details, too.
+func tell[T any](d *decoder, k *known[T], values *[]T, e *Experiment, told *told, read func() error) error {
+	details, things, known := len(e.details), len(e.things), true
+	err := again(d, k, values, func() error {
+		known = false
+		return read()
+	})
+	if known {
+		e.details, e.things = append(e.details, told.details...), append(e.things, told.things...)
+	} else {
+		told.details = append(told.details[:0], e.details[details:]...)
+		told.things = append(told.things[:0], e.things[things:]...)
+	}
+	return err
+}
+
 // missing returns err or, if that is nil, the error for an object without a member.
 func missing(err error, found bool, member string) error {
 	if err == nil && !found {
@@ -142,13 +173,14 @@ func (d *decoder) experiment() error {
 	n := len(d.record.Experiments)
 	d.record.Experiments = slices.Grow(d.record.Experiments, 1)[:n+1]
 	e := &d.record.Experiments[n] // reuses the memory of an earlier record
-	*e = Experiment{Perturbations: e.Perturbations[:0], Values: e.Values[:0], Attributes: e.Attributes[:0]}
+	*e = Experiment{Perturbations: e.Perturbations[:0], Values: e.Values[:0], Attributes: e.Attributes[:0],
+		details: e.details[:0], things: e.things[:0]}
 	var genotype, phenotype bool
 	err := d.members(func(name []byte) error {
 		switch string(name) {
 		case "genotype":
 			genotype = true
-			return again(d, &d.perturbations, &e.Perturbations, func() error {
+			return tell(d, &d.perturbations, &e.Perturbations, e, &d.ofGenotype, func() error {
 				if d.next() == '[' {
 					return d.elements(func() error { return d.genotype(e) })
 				}
@@ -162,9 +194,9 @@ func (d *decoder) experiment() error {
 		case "experiment_type":
 			return d.attribute(experimentType, e)
 		case "environment":
-			return again(d, &d.conditions, &e.Attributes, func() error { return d.environment(e) })
+			return tell(d, &d.conditions, &e.Attributes, e, &d.ofEnvironment, func() error { return d.environment(e) })
 		}
-		return d.skip()
+		return d.walk(e, detail{name: name})
 	})
 	if slices.ContainsFunc(e.Perturbations, func(p Perturbation) bool { return p.Type != nil }) {
 		e.Attributes = append(e.Attributes, Value{Name: perturbationType, Number: math.NaN(), Types: true})
@@ -198,8 +230,16 @@ func (d *decoder) genotype(e *Experiment) error {
 			return d.elements(func() error { return d.perturbation(e) })
 		case "$ref":
 			return errPointer
+		case "natural_isolate":
+			return d.isolate(e, name)
+		case "ploidy":
+			if next := d.next(); next != '{' && next != '[' {
+				text, number, err := d.scalar()
+				e.addPloidy(text, number)
+				return err
+			}
 		}
-		return d.skip()
+		return d.whole(e, name)
 	})
 	return missing(err, found, "perturbations")
 }
@@ -208,6 +248,8 @@ func (d *decoder) genotype(e *Experiment) error {
 func (d *decoder) perturbation(e *Experiment) error {
 	found := false
 	var p Perturbation
+	d.next()
+	start := d.at
 	err := d.members(func(name []byte) (err error) {
 		switch {
 		case string(name) == "systematic_gene_name":
@@ -215,8 +257,8 @@ func (d *decoder) perturbation(e *Experiment) error {
 			d.next()
 			p.Gene, err = d.string()
 		case string(name) == "perturbation_type" && d.next() == '"':
-			if p.Type, err = d.string(); err == nil && bytes.ContainsAny(p.Type, "|") {
-				err = fmt.Errorf("found perturbation type %s, expected one without |", fault.Quote(p.Type))
+			if p.Type, err = d.string(); err == nil {
+				err = checkType(p.Type)
 			}
 		default:
 			err = d.skip()
@@ -224,14 +266,18 @@ func (d *decoder) perturbation(e *Experiment) error {
 		return err
 	})
 	e.Perturbations = append(e.Perturbations, p)
-	return missing(err, found, "systematic_gene_name")
+	if err = missing(err, found, "systematic_gene_name"); err != nil {
+		return err
+	}
+	d.at = start
+	return d.geneDetails(e, p)
 }
 
-// environment reads the medium and the temperature. A pointer in place of the environment is
-// neither, but not nothing either.
+// environment reads the medium, the temperature, and as details the rest. A pointer in place of the
+// environment is neither medium nor temperature, but not nothing either.
 func (d *decoder) environment(e *Experiment) error {
 	if d.next() != '{' {
-		return d.skip()
+		return d.walk(e, detail{name: []byte("environment"), always: true})
 	}
 	return d.members(func(name []byte) error {
 		switch string(name) {
@@ -239,11 +285,16 @@ func (d *decoder) environment(e *Experiment) error {
 			return d.inside("name", medium, e)
 		case "temperature":
 			return d.temperature(e)
+		case "perturbations":
+			return d.walk(e, detail{name: compounds, always: true})
 		case "$ref":
 			e.Attributes = append(e.Attributes,
 				Value{Name: medium, Number: math.NaN(), Other: true}, Value{Name: temperature, Number: math.NaN(), Other: true})
+			return d.walk(e, detail{name: []byte("environment"), always: true})
+		case "kind", "provenance", "provenance_gaps":
+			return d.skip()
 		}
-		return d.skip()
+		return d.whole(e, name)
 	})
 }
 
@@ -255,9 +306,8 @@ func (d *decoder) temperature(e *Experiment) error {
 	if err := d.inside("value", temperature, e); err != nil || len(e.Attributes) == before || d.text[start] != '{' {
 		return err
 	}
-	end := d.at
 	d.at = start
-	err := d.members(func(name []byte) error {
+	return d.members(func(name []byte) error {
 		if string(name) != "unit" || d.next() != '"' {
 			return d.skip()
 		}
@@ -267,21 +317,26 @@ func (d *decoder) temperature(e *Experiment) error {
 		}
 		return err
 	})
-	d.at = end
-	return err
 }
 
 // inside reads an attribute that is the given member of an object, or stands in the object's place.
+// Other members but the unit are details.
 func (d *decoder) inside(member string, attribute []byte, e *Experiment) error {
 	if d.next() != '{' {
 		return d.attribute(attribute, e)
 	}
-	return d.members(func(name []byte) error {
+	start := d.at
+	err := d.members(func(name []byte) error {
 		if string(name) == member {
 			return d.attribute(attribute, e)
 		}
 		return d.skip()
 	})
+	if err != nil {
+		return err
+	}
+	d.at = start
+	return d.walkMembers(e, detail{name: attribute}, member, "unit")
 }
 
 // attribute reads an attribute, unless it is missing.
