@@ -41,8 +41,8 @@ func KeptGenes(text []byte, deleted int) iter.Seq[[]byte] {
 	}
 }
 
-// AppendWithoutCase appends the text of a sample's kinds, for which case does not matter, in the one
-// form that all spellings share. Names of genes stay as they are.
+// AppendWithoutCase appends the text of a sample's kinds, for which case does not matter, in the
+// one form that all spellings share. Names of genes stay as they are.
 func AppendWithoutCase(to, text []byte) []byte {
 	for part := range bytes.SplitSeq(text, []byte{'|'}) {
 		kind := bytes.LastIndexByte(part, '=') + 1

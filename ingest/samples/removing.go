@@ -20,8 +20,8 @@ const (
 	NoKind   = "none"
 )
 
-// losses are the kinds that remove their gene unless the options choose others: a gene that is gone,
-// or that is there and does less. Names are without case, spaces and punctuation.
+// losses are the kinds that remove their gene unless the options choose others: a gene that is
+// gone, or that is there and does less. Names are without case, spaces and punctuation.
 var losses = map[string]bool{
 	"deletion": true, "del": true, "genedeletion": true, "deleted": true, "crisprdeletion": true,
 	"knockout": true, "ko": true, "geneknockout": true, "crisprko": true, "crisprknockout": true,
@@ -37,12 +37,13 @@ var losses = map[string]bool{
 	// the rest of torchcell's
 	"allele": true, "conditionalallele": true,
 	"kanmxdeletion": true, "natmxdeletion": true, "sgakanmxdeletion": true, "sganatmxdeletion": true,
-	"barcodedkanmxdeletion": true, "meandeletion": true, "markerdeletion": true, "deletionstrain": true,
-	"spandeletioncall": true, "transposoninsertion": true,
+	"barcodedkanmxdeletion": true, "meandeletion": true, "markerdeletion": true,
+	"deletionstrain": true, "spandeletioncall": true, "transposoninsertion": true,
 	"naturalgeneabsence": true, "naturallossoffunction": true,
 }
 
-// IsLoss reports whether a kind removes its gene unless the options choose others. Several kinds of one gene are joined by +.
+// IsLoss reports whether a kind removes its gene unless the options choose others. Several kinds of
+// one gene are joined by +.
 func IsLoss(kind string) bool {
 	for part := range strings.SplitSeq(kind, "+") {
 		plain := strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(part))
@@ -65,7 +66,8 @@ func removes(removing []string, kind []byte) bool {
 	}
 	for part := range bytes.SplitSeq(kind, []byte("+")) {
 		part = bytes.TrimSpace(part)
-		if slices.ContainsFunc(removing, func(one string) bool { return strings.EqualFold(one, string(part)) }) {
+		alike := func(one string) bool { return strings.EqualFold(one, string(part)) }
+		if slices.ContainsFunc(removing, alike) {
 			return true
 		}
 	}
@@ -107,7 +109,8 @@ func checkRemoving(removing []string, columns ingest.Columns, path string) error
 		return nil
 	}
 	return fault.New(fault.Usage, "omit removing_kinds, or give the set a column kinds",
-		"read perturbations %s: found removing_kinds %s, but the set does not record kinds of perturbations",
+		"read perturbations %s: found removing_kinds %s, but the set does not record kinds of "+
+			"perturbations",
 		path, fault.List(removing))
 }
 
@@ -157,8 +160,9 @@ func (c *checkedKinds) check(kinds *ingest.KindCounter) error {
 	slices.Sort(known)
 	for _, kind := range c.removing {
 		if !slices.Contains(known, kind) {
-			return fault.New(fault.Usage, fault.DidYouMean(kind, slices.Compact(known), "name kinds of the set"),
-				"read perturbations %s: removing_kinds: no perturbation is of kind %s, expected kinds of the set: %s",
+			hint := fault.DidYouMean(kind, slices.Compact(known), "name kinds of the set")
+			return fault.New(fault.Usage, hint, "read perturbations %s: removing_kinds: "+
+				"no perturbation is of kind %s, expected kinds of the set: %s",
 				c.name, fault.Quote(kind), ListKinds(found))
 		}
 	}
@@ -178,9 +182,10 @@ func (c *checkedKinds) checkLosses(deleted map[string]int) error {
 		found += " (beside " + ListKinds(deleted) + ")"
 	}
 	return fault.New(fault.Usage,
-		"removing_kinds says which kinds remove their gene from the graph: a list of kinds, all (as in torchcell), or none",
-		"read perturbations %s: found kinds of perturbations that may leave their gene in place: %s, expected losses such as deletion, or the setting removing_kinds",
-		c.name, found)
+		"removing_kinds says which kinds remove their gene from the graph: a list of kinds, "+
+			"all (as in torchcell), or none",
+		"read perturbations %s: found kinds of perturbations that may leave their gene in place: %s, "+
+			"expected losses such as deletion, or the setting removing_kinds", c.name, found)
 }
 
 // ListKinds lists kinds with their numbers of perturbations. One that is not said is "".

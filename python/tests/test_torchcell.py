@@ -171,8 +171,17 @@ def environment(rng: random.Random) -> dict:
         "temperature": rng.choice(
             [{"value": rng.choice([30.0, 26.0, 37]), "unit": "Celsius"}, None, {"value": 30.5}]
         ),
-        "perturbations": [{"perturbation_type": "small_molecule"}],
-        "aerobicity": "aerobic",
+        "perturbations": [
+            {
+                "perturbation_type": "small_molecule",
+                "description": "added",
+                "compound": {"name": name, "inchikey": None, "roles": []},
+                "concentration": {"value": rng.choice([10, 0.5]), "unit": "uM", "basis": None},
+                "solvent": None,
+            }
+            for name in rng.sample(["rapamycin", "DMSO", "NaCl"], rng.choice([0, 1, 2]))
+        ],
+        "aerobicity": rng.choice(["aerobic", "anaerobic", None]),
     }
     if rng.random() < 0.1:
         del full["temperature"]
@@ -188,7 +197,13 @@ def attributes_of(pair: dict, genes: list[str]) -> dict[str, object]:
         if perturbation["perturbation_type"] not in of_gene:
             of_gene.append(perturbation["perturbation_type"])
     temperature = told["environment"].get("temperature") or {}
+    doses = [
+        f"{added['compound']['name']} {added['concentration']['value']} uM"
+        for added in told["environment"]["perturbations"]
+    ]
     return {
+        "aerobicity": told["environment"]["aerobicity"],
+        "compounds": "|".join(sorted(doses)) or None,
         "dataset_name": told["dataset_name"],
         "experiment_type": told["experiment_type"],
         "medium": told["environment"]["media"]["name"],
@@ -250,6 +265,12 @@ def test_attributes(tcbuild, tmp_path: Path, mixed: bool) -> None:
         genes = sorted(named, key=order.index)
         assert sample["genes"] == genes
         want: dict[str, object] = dict.fromkeys(types)
+        types_of: dict[str, dict[str, None]] = {gene: {} for gene in genes}
+        for pair in pairs:
+            for perturbation in pair["experiment"]["genotype"]["perturbations"]:
+                kind = perturbation["perturbation_type"]
+                types_of[perturbation["systematic_gene_name"]][kind] = None
+        want["kinds"] = "|".join("+".join(types_of[gene]) for gene in genes)
         seen: dict[str, int] = {}
         for number, pair in enumerate(pairs):
             label = pair["experiment"]["phenotype"]["label_name"]
@@ -260,7 +281,7 @@ def test_attributes(tcbuild, tmp_path: Path, mixed: bool) -> None:
                 prefixed = f"{label}.{column}"
                 # the label in front where the name belongs to the attribute of another label
                 chosen = prefixed if mixed and prefixed in types else column
-                if name in ("experiment", "perturbation_count") and value is None:
+                if value is None and chosen not in types:  # no experiment in that place says it
                     continue
                 assert chosen in types
                 number_or_text = "text" if isinstance(value, str) else "number"

@@ -281,7 +281,8 @@ func (e *Experiment) addPloidy(text []byte, number float64) {
 	e.add(detail{name: ploidy, text: text, number: number, always: true})
 }
 
-// whole reads a member of a genotype or an environment. One that is no object is always an attribute.
+// whole reads a member of a genotype or an environment. One that is no object is always an
+// attribute.
 func (d *decoder) whole(e *Experiment, name []byte) error {
 	next := d.next()
 	return d.walk(e, detail{name: name, always: next != '{' && next != '['})
@@ -319,13 +320,14 @@ func (d *decoder) reference(told *[]detail) error {
 			return d.skip()
 		}
 		return d.members(func(name []byte) error {
-			next := d.next()
-			if known := string(name) == "ploidy" || string(name) == "strain"; !known || next == '{' || next == '[' {
+			known := string(name) == "ploidy" || string(name) == "strain"
+			if next := d.next(); !known || next == '{' || next == '[' {
 				return d.skip()
 			}
 			text, number, err := d.scalar()
 			if err == nil && text != nil { // copies, which outlast the record
-				*told = append(*told, detail{name: bytes.Clone(name), text: bytes.Clone(text), number: number})
+				name, text = bytes.Clone(name), bytes.Clone(text)
+				*told = append(*told, detail{name: name, text: text, number: number})
 			}
 			return err
 		})
@@ -347,7 +349,8 @@ func (e *Experiment) addReference(told []detail) {
 // checkType returns an error for a type that could not be told from others in a list.
 func checkType(kind []byte) error {
 	if bytes.ContainsAny(kind, "|=") {
-		return fault.New(fault.Input, "rename the type", "found perturbation type %s, expected one without | and =", fault.Quote(kind))
+		return fault.New(fault.Input, "rename the type",
+			"found perturbation type %s, expected one without | and =", fault.Quote(kind))
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestDetails(t *testing.T) {
 			"y y#2 compounds experiment#2:", []string{`0 [0] [1 1] "x 1 uM" 1`}},
 		{"a long list", []string{stated(a+`, "blocks": [`+strings.Repeat("[1],", 400)+"[2]]", ""), stated(a+`, "blocks": [`+strings.Repeat("[1],", 400)+"[3]]", "")},
 			"y blocks", []string{`0 [0] [1] "sha256:73073f1094b4240e7ad7e45186f8a030add18acc1b738d7a9a4553e526bb8826"`,
-			`1 [0] [1] "sha256:76d6b6c3df386a7c0e322710cd5121aa9f5be03637f06e14149cd2f4a1fb8946"`}},
+				`1 [0] [1] "sha256:76d6b6c3df386a7c0e322710cd5121aa9f5be03637f06e14149cd2f4a1fb8946"`}},
 		{"a list in another order", []string{stated(a+`, "span": [1, 2]`, ""), stated(a+`, "span": [2, 1]`, "")}, "y span", []string{`0 [0] [1] "1|2"`, `1 [0] [1] "2|1"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package torchcell
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -62,12 +63,8 @@ func (v *varying) attributes(e *Experiment) {
 		v.things[thing]++
 	}
 	slices.SortFunc(e.details, func(a, b detail) int {
-		for _, order := range [...]int{bytes.Compare(a.name, b.name), bytes.Compare(a.of, b.of), bytes.Compare(a.variant, b.variant)} {
-			if order != 0 {
-				return order
-			}
-		}
-		return bytes.Compare(a.text, b.text)
+		return cmp.Or(bytes.Compare(a.name, b.name), bytes.Compare(a.of, b.of),
+			bytes.Compare(a.variant, b.variant), bytes.Compare(a.text, b.text))
 	})
 	for i := 0; i < len(e.details); {
 		end := i + 1
