@@ -17,12 +17,13 @@ func TestImportDirections(t *testing.T) {
 	allowed := map[string]string{
 		"fault":             "",
 		"internal/disk":     "fault",
+		"internal/decimal":  "",
 		"internal/lmdbfile": "",
 		"internal/download": "fault",
 		"internal/inorder":  "fault",
-		"conf":              "fault internal/disk",
+		"conf":              "fault internal/decimal internal/disk",
 		"encode":            "encode",
-		"ingest":            "ingest conf fault internal/lmdbfile internal/disk internal/inorder internal/download",
+		"ingest":            "ingest conf fault internal/lmdbfile internal/decimal internal/disk internal/inorder internal/download",
 		"incidence":         "ingest",
 		"store":             "store ingest incidence encode fault internal/disk internal/inorder internal/lmdbfile",
 		// nothing that builds masks
@@ -34,7 +35,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/inspect":   "ingest incidence encode store internal/page internal/inorder fault",
 		"internal/rebuild":   "ingest store gpuverify tcbuild internal/croissant fault internal/disk",
 		"internal/croissant": "ingest store fault internal/disk",
-		"internal/selection": "ingest store fault",
+		"internal/selection": "ingest store internal/decimal fault",
 		"docs":               "",
 		"cmd":                "docs ingest incidence encode store gpuverify conf tcbuild internal/bench internal/inspect internal/rebuild internal/croissant internal/selection internal/page internal/download fault internal/disk",
 	}

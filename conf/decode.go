@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
+	"tcbuild/internal/decimal"
 )
 
 // Decode stores top-level settings into the fields of a struct that value points to. A struct's
@@ -213,7 +214,7 @@ func decodeLeaf(node *yaml.Node, v reflect.Value, path string) error {
 		v.SetUint(u)
 		ok = number && err == nil
 	case v.CanFloat():
-		f, err := strconv.ParseFloat(node.Value, v.Type().Bits())
+		f, err := decimal.Parse(node.Value)
 		v.SetFloat(f)
 		ok = number && err == nil && decimalNumber.MatchString(node.Value)
 	default:
@@ -235,7 +236,7 @@ func expected(v reflect.Value) string {
 	case v.CanUint():
 		return fmt.Sprintf("a whole decimal number, 0 or more (%d bits)", v.Type().Bits())
 	case v.CanFloat():
-		return "a finite decimal number"
+		return "a finite decimal number, 0 or at least 5e-324 in size"
 	case v.Kind() == reflect.Bool:
 		return "true or false"
 	default:

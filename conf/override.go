@@ -126,11 +126,14 @@ func parseValue(text, place string) (*yaml.Node, error) {
 	if text == "" || !strings.ContainsRune(`[{"'`, rune(text[0])) {
 		return scalar(text, place), nil
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+	value, second, err := ReadYAML([]byte(text))
+	switch {
+	case err != nil:
 		_, what := DescribeSyntax([]byte(text), err)
 		return nil, fault.New(fault.Usage, SyntaxHint, "read settings %s: %s", place, what)
+	case second > 0:
+		return nil, fault.New(fault.Usage, "quote the value",
+			"read settings %s: found a second YAML document in its line %d, expected one", place, second)
 	}
-	value := document.Content[0]
 	return value, adopt(value, place, false)
 }

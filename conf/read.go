@@ -184,22 +184,17 @@ func readFile(path, from string) (*yaml.Node, error) {
 
 // parse reads the text of one settings file into a mapping with canonical top-level keys.
 func parse(text []byte, source string) (*yaml.Node, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var document, second yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF):
-		return &yaml.Node{Kind: yaml.MappingNode}, nil
+	root, second, err := ReadYAML(text)
+	switch {
 	case err != nil:
-		return nil, badYAML(source, text, err)
-	}
-	switch err := decoder.Decode(&second); {
-	case err == nil:
+		where, what := DescribeSyntax(text, err)
+		return nil, fault.New(fault.Usage, SyntaxHint, "read settings %s%s: %s", source, where, what)
+	case second > 0:
 		return nil, fault.New(fault.Usage, "split them into two files and a defaults list",
-			"read settings %s:%d: found a second YAML document, expected one", source, second.Line)
-	case !errors.Is(err, io.EOF):
-		return nil, badYAML(source, text, err)
+			"read settings %s:%d: found a second YAML document, expected one", source, second)
+	case root == nil:
+		return &yaml.Node{Kind: yaml.MappingNode}, nil
 	}
-	root := document.Content[0]
 	if root.ShortTag() == "!!null" {
 		return &yaml.Node{Kind: yaml.MappingNode}, nil
 	}
@@ -216,9 +211,21 @@ func parse(text []byte, source string) (*yaml.Node, error) {
 	return root, nil
 }
 
-func badYAML(source string, text []byte, err error) error {
-	where, what := DescribeSyntax(text, err)
-	return fault.New(fault.Usage, SyntaxHint, "read settings %s%s: %s", source, where, what)
+// ReadYAML returns the root of the YAML document in a text, nil if there is none. second is the
+// line of a second document, 0 if there is none. The library's Unmarshal would ignore it.
+func ReadYAML(text []byte) (root *yaml.Node, second int, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document, next yaml.Node
+	if err = decoder.Decode(&document); err == nil {
+		root = document.Content[0]
+		if err = decoder.Decode(&next); err == nil {
+			return root, next.Line, nil
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return root, 0, err
 }
 
 // SyntaxHint says how to mend most errors of YAML's syntax.

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/decimal"
 )
 
 const gemHint = "use a complete model in YAML from cobrapy or RAVEN"
@@ -121,23 +123,25 @@ func readGEM(files *inputfile.Files, path string) (*gem, error) {
 
 // parseGEM reads YAML from cobrapy and RAVEN.
 func parseGEM(path string, text []byte) (*gem, error) {
-	var document yaml.Node
-	err := yaml.Unmarshal(text, &document)
+	root, second, err := conf.ReadYAML(text)
 	if err != nil {
-		document = yaml.Node{}
-		if yaml.Unmarshal(quoteNames(text), &document) == nil {
-			err = nil
+		quoted, secondQuoted, stillWrong := conf.ReadYAML(quoteNames(text))
+		if stillWrong == nil {
+			root, second, err = quoted, secondQuoted, nil
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		where, what := conf.DescribeSyntax(text, err)
 		return nil, fault.New(fault.Input, gemHint, "read model %s%s: %s, expected YAML", path, where, what)
-	}
-	if len(document.Content) == 0 {
+	case second > 0:
+		return nil, fault.New(fault.Input, gemHint+"; split the file if it has several",
+			"read model %s:%d: found a second YAML document, expected one", path, second)
+	case root == nil:
 		return nil, fault.New(fault.Input, gemHint, "read model %s: found no YAML document", path)
 	}
 	r := gemReader{modelFile{path, gemHint}}
-	sections, err := r.entries(document.Content[0])
+	sections, err := r.entries(root)
 	if err != nil {
 		return nil, err
 	}
@@ -310,9 +314,12 @@ func (r gemReader) number(node *yaml.Node) (float64, error) {
 		return math.NaN(), nil
 	}
 	if node.Kind == yaml.ScalarNode {
-		value, err := strconv.ParseFloat(node.Value, 64)
+		value, err := decimal.Parse(node.Value)
 		if err == nil && !math.IsInf(value, 0) && !math.IsNaN(value) {
 			return value, nil
+		}
+		if errors.Is(err, decimal.ErrTooSmall) {
+			return 0, r.fault(node.Line, "found %q, which is %w", node.Value, err)
 		}
 	}
 	return 0, r.fault(node.Line, "found %s, expected a finite number", describeNode(node))

@@ -120,6 +120,7 @@ func TestGEMErrors(t *testing.T) {
 		{"rule that is a list", `gene_reaction_rule: B`, `gene_reaction_rule: [B]`, []string{"model.yml:35", "a list"}},
 		{"coefficient", "m1: 2.5", "m1: two", []string{"model.yml:18", `"two"`, "number"}},
 		{"infinite coefficient", "m1: 2.5", "m1: Inf", []string{"model.yml:18", `"Inf"`}},
+		{"coefficient too small", "m1: 2.5", "m1: 1e-400", []string{"model.yml:18", `found "1e-400", which is too small for a 64-bit floating-point number`}},
 		{"no coefficient", "m1: 2.5", "m1:", []string{"model.yml:18", `found no coefficient for metabolite "m1"`}},
 		{"metabolite twice", "m1: 2.5", "m2: 2.5", []string{"model.yml:18", `"m2"`, "line 17"}},
 		{"unknown metabolite", "m1: 2.5", "m9: 2.5", []string{"model.yml:18", "reaction r1", `"m9"`, "3 ids"}},
@@ -136,6 +137,10 @@ func TestGEMErrors(t *testing.T) {
 		{"unbalanced", `[with] marks"`, `[with] marks`, []string{"model.yml:10: at ", "starts in line 8, expected YAML"}},
 		{"torn", `      - id: "A"` + "\n", `      - id: "A`, []string{"model.yml:3", "expected YAML"}},
 		{"cut between sections", "- genes:\n    - !!omap\n      - id: \"A\"\n", "", []string{"model.yml", `no section "genes"`}},
+		{"a second document", `      - id: "A"` + "\n", "      - id: A\n---\nx: 1\n", []string{"model.yml:39: found a second YAML document"}},
+		{"one behind a marker", `      - id: "A"` + "\n", "      - id: A\n...\n- reactions: []\n", []string{"model.yml:", "found a second YAML document"}},
+		{"two models", smallModel, smallModel + "---\n" + smallModel, []string{"found a second YAML document"}},
+		{"damage behind the model", `      - id: "A"` + "\n", "      - id: A\n---\n[x\n", []string{"model.yml:", "expected YAML"}},
 		{"empty", smallModel, "", []string{"model.yml", "no YAML document"}},
 		{"a table", smallModel, "a\tb\n1\t2\n", []string{"model.yml"}},
 	} {

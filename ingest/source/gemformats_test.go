@@ -142,6 +142,9 @@ func TestGEMFormatErrors(t *testing.T) {
 		{"m.xml", smallSBML, `"R_r2"`, `"R_r1"`, []string{"m.xml:24", "twice"}},
 		{"m.xml", smallSBML, `"M_m1"`, `"M_m2"`, []string{"m.xml:7", "twice"}},
 		{"m.xml", oldSBML, "(A AND B)", "(A AND", []string{"m.xml:4", "r1", "byte"}},
+		{"m.xml", smallSBML, `stoichiometry="2.5"`, `stoichiometry="1e-400"`, []string{"m.xml:16", `found "1e-400", which is too small`}},
+		{"m.xml", smallSBML, "</model></sbml>\n", "</model></sbml>\n<!-- end -->\n" + smallSBML, []string{"m.xml:", "found more XML after the model"}},
+		{"m.xml", smallSBML, "</sbml>\n", "</sbml>\nend\n", []string{"m.xml:", "found more XML after the model"}},
 		{"m.xml", "<sbml></sbml>", "", "", []string{"m.xml", "0 species and 0 reactions"}},
 	} {
 		_, err := readGEM(opened(t), writeFile(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))

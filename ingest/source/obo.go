@@ -41,7 +41,8 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 	at := func(line int, format string, args ...any) error {
 		return fault.New(fault.Input, oboHint, "read ontology %s:%d: %w", path, line, fmt.Errorf(format, args...))
 	}
-	var now *term // of the stanza; nil in a header and in other stanzas
+	var now *term     // of the stanza; nil in a header and in other stanzas
+	inStanza := false // no header is left
 	namespace, line := "", 0
 	for row := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line++
@@ -53,6 +54,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 			return nil, at(line, "%w", err)
 		}
 		if row[0] == '[' {
+			inStanza = true
 			if now = nil; string(row) == "[Term]" {
 				o.terms = append(o.terms, term{line: line, namespace: namespace})
 				now = &o.terms[len(o.terms)-1]
@@ -62,6 +64,9 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		tag, value, found := bytes.Cut(row, []byte(":"))
 		if !found {
 			return nil, at(line, "found %s, expected a tag and its value", fault.Quote(row))
+		}
+		if inStanza && string(tag) == "format-version" {
+			return nil, at(line, "found the header of a second ontology, expected one in the file")
 		}
 		value = bytes.TrimSpace(value)
 		if now == nil {

@@ -274,6 +274,7 @@ func TestOntologyErrors(t *testing.T) {
 		{"no ontology", gaf, gaf, func(*GraphSpec) {}, fault.Input, "go.obo: found no [Term]"},
 		{"not UTF-8", obo + "\n[Term]\nid: GO:1\nname: caf\xe9\n", gaf, func(*GraphSpec) {}, fault.Input, `go.obo:69: found "name: caf\xe9", which is not valid UTF-8`},
 		{"evidence not UTF-8", obo, strings.Replace(gaf, "IMP", "I\xe9", 1), func(*GraphSpec) {}, fault.Input, `sgd.gaf:3: found "I\xe9", which is not valid UTF-8`},
+		{"two ontologies", obo + "\n[Typedef]\nid: x\n" + strings.ReplaceAll(obo, "GO:", "PO:"), gaf, func(*GraphSpec) {}, fault.Input, "go.obo:69: found the header of a second ontology"},
 		{"a term twice", obo + "\n[Term]\nid: GO:0000005\n", gaf, func(*GraphSpec) {}, fault.Input, "found term GO:0000005 twice, first at line 47"},
 		{"an alternative id twice", obo + "\n[Term]\nid: GO:1\nalt_id: GO:0008970\n", gaf, func(*GraphSpec) {}, fault.Input, "found alternative id GO:0008970 of term GO:1, which term GO:0003993 has too"},
 		{"no id", obo + "\n[Term]\nname: x\n", gaf, func(*GraphSpec) {}, fault.Input, "found a term without an id"},

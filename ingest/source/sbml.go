@@ -11,6 +11,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
+	"tcbuild/internal/decimal"
 )
 
 const sbmlHint = "use a complete model in SBML: level 3 with fbc, or level 2 with gene associations in notes"
@@ -26,8 +27,13 @@ func parseSBML(path string, text []byte) (*gem, error) {
 	decoder.Entity = xml.HTMLEntity
 	var file sbmlFile
 	err := decoder.Decode(&file)
-	for err == nil { // what is behind the document must be XML, too
-		_, err = decoder.Token()
+	for err == nil { // only comments and instructions may follow the document
+		var next xml.Token
+		next, err = decoder.Token()
+		if hasContent(next) {
+			line, _ := decoder.InputPos()
+			return nil, d.fault(line, "found more XML after the model, expected the end of the file")
+		}
 	}
 	var syntax *xml.SyntaxError
 	switch {
@@ -39,6 +45,17 @@ func parseSBML(path string, text []byte) (*gem, error) {
 		return nil, d.fault(syntax.Line, "%s, expected XML", syntax.Msg)
 	}
 	return nil, fault.New(fault.Input, sbmlHint, "read model %s: %w", path, err)
+}
+
+// hasContent reports whether a token is an element or text.
+func hasContent(token xml.Token) bool {
+	switch token := token.(type) {
+	case xml.StartElement:
+		return true
+	case xml.CharData:
+		return len(bytes.TrimSpace(token)) > 0
+	}
+	return false
 }
 
 // lined is an element and the line on which it begins.
@@ -198,7 +215,11 @@ func (d *sbmlDocument) reaction(r *sbmlReaction, line int) (reaction gemReaction
 		for _, species := range [][]sbmlSpecies{r.Reactants, r.Products}[side] {
 			id, value := plainID(species.ID, "M_"), 1.0
 			if species.Stoichiometry != "" {
-				if value, err = d.number(line, species.Stoichiometry); err != nil || math.IsInf(value, 0) {
+				value, err = d.number(line, species.Stoichiometry)
+				if errors.Is(err, decimal.ErrTooSmall) {
+					return reaction, err
+				}
+				if err != nil || math.IsInf(value, 0) {
 					return reaction, d.fault(line,
 						"reaction %s: stoichiometry of %q: found %q, expected a finite number", reaction.id, id, species.Stoichiometry)
 				}
@@ -326,7 +347,10 @@ func plainID(id, prefix string) string {
 
 // number reads a number, including INF and -INF.
 func (d *sbmlDocument) number(line int, text string) (float64, error) {
-	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	value, err := decimal.Parse(strings.TrimSpace(text))
+	if errors.Is(err, decimal.ErrTooSmall) {
+		return 0, d.fault(line, "found %q, which is %w", text, err)
+	}
 	if err != nil || math.IsNaN(value) {
 		return 0, d.fault(line, "found %q, expected a number", text)
 	}

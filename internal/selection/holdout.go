@@ -3,7 +3,6 @@ package selection
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tcbuild/fault"
@@ -11,6 +10,7 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples/combinations"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/decimal"
 )
 
 // holdOut is a rule that puts samples into a part before the others are split: those for which all
@@ -77,7 +77,7 @@ func (s *splitter) readHoldOuts() error {
 				return err
 			}
 			if numbers {
-				number, err := strconv.ParseFloat(value, 64)
+				number, err := decimal.Parse(value)
 				if err != nil {
 					return fault.New(fault.Usage, "give one of its numbers", "read --hold-out: column %s has numbers, found %s", fault.Quote(column), fault.Quote(value))
 				}

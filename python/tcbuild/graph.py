@@ -213,13 +213,13 @@ def _finite_numbers(table: pa.Table, name: str, column: str) -> npt.NDArray[np.f
 
 
 def _number(text: str) -> float:
-    """A decimal number, by the program's rules; anything else is NaN."""
-    text = text.strip()
-    return (
-        float(text)
-        if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII)
-        else float("nan")
-    )
+    """A decimal number, by the program's rules; anything else is NaN, and so is 1e-400, whose
+    nearest float is 0.
+    """
+    decimal = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text.strip(), re.ASCII)
+    if decimal is None or (float(decimal[0]) == 0 and re.search("[1-9]", decimal[1])):
+        return float("nan")
+    return float(decimal[0])
 
 
 def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:

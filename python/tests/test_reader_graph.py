@@ -84,6 +84,11 @@ def test_a_dataset_is_a_graph_folder_too(built_once):
             "src_index\n0\n",
             "found columns src_index, expected dst_index",
         ),
+        (
+            "edges/reaction__rmr__metabolite.arrow",
+            "src_index\tdst_index\tstoichiometry\n0\t0\t1e-320\n0\t0\t-1e-400\n",
+            "stoichiometry of row 1 is -1e-400, expected a finite number",
+        ),
         ("nodes/gene.arrow", "name\nA\n", "gene: found columns name, expected id"),
     ],
 )

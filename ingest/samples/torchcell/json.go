@@ -3,11 +3,13 @@ package torchcell
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
 	"tcbuild/fault"
+	"tcbuild/internal/decimal"
 )
 
 // scanner reads JSON as Python writes it, including the tokens NaN, Infinity and -Infinity, which
@@ -172,8 +174,8 @@ func plain(text []byte) int {
 	return n
 }
 
-// number reads a number. One beyond the range of float64 is infinite, as in Python. An integer that
-// float64 cannot hold exactly is an error.
+// number reads a number. One beyond the range of float64 is infinite, as in Python. A number too
+// small for float64, and an integer that it cannot hold exactly, are errors.
 func (s *scanner) number() (float64, error) {
 	start := s.at
 	if err := s.skipNumber(); err != nil {
@@ -181,7 +183,10 @@ func (s *scanner) number() (float64, error) {
 	}
 	token := s.text[start:s.at]
 	// the token is a number, so the only possible error is its range
-	number, _ := strconv.ParseFloat(string(token), 64)
+	number, err := decimal.Parse(string(token))
+	if errors.Is(err, decimal.ErrTooSmall) {
+		return 0, fmt.Errorf("found number %s, which is %w", fault.Quote(token), err)
+	}
 	if math.Abs(number) >= 1<<53 && !bytes.ContainsAny(token, ".eEI") && strconv.FormatFloat(number, 'f', 0, 64) != string(token) {
 		return 0, fmt.Errorf("found integer %s, which a 64-bit floating-point number cannot hold exactly", fault.Quote(token))
 	}

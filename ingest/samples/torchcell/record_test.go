@@ -75,7 +75,7 @@ func TestDecode(t *testing.T) {
 		{"empty array", " [ ] ", ""},
 		{"wild type", pair("1", "0"), "[] fitness: fitness=1 fitness_se=0"},
 		{"infinite", pair("Infinity", "-Infinity", "A"), "[A] fitness: fitness=+Inf fitness_se=-Inf"},
-		{"beyond float64", pair("1e999", "1E-999", "A"), "[A] fitness: fitness=+Inf fitness_se=0"},
+		{"beyond float64", pair("1e999", "1E-320", "A"), "[A] fitness: fitness=+Inf fitness_se=1e-320"},
 		{"escapes", pair("1", "1", `ho\u0394\"`), "[hoΔ\"] fitness: fitness=1 fitness_se=1"},
 		{"tokens in texts", pair("1", "1", "NaN", "-Infinity", `\"{[`), `[NaN -Infinity "{[] fitness: fitness=1 fitness_se=1`},
 		{"label after its value", phenotype(`"p": 0.05, "y": 2, "label_statistic_name": "p", "label_name": "y"`), "[A] y: y=2 p=0.05"},

@@ -248,6 +248,8 @@ func TestErrors(t *testing.T) {
 			`expected phenotype column "fitness_sd"`, `did you mean "fitness_se"?`},
 		{"integer beyond float64", map[string]string{"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A")}, "", samples.PerturbationOptions{},
 			"record 1: found integer \"-9007199254740993\", which a 64-bit floating-point number cannot hold exactly", ""},
+		{"number too small", map[string]string{"0": fitness("1e-320", "A"), "1": fitness("-1e-400", "A")}, "", samples.PerturbationOptions{},
+			"record 1: found number \"-1e-400\", which is too small for a 64-bit floating-point number", ""},
 		{"damaged record", map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]}, "", samples.PerturbationOptions{}, "record 1: byte 100: found the end", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -73,6 +73,7 @@ func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filt
 		return nil, located(err, syntaxHint)
 	}
 	r := resolverOf(tree.Node)
+	r.text = []rune(text)
 	r.types, r.terms, r.visits = make(map[string]any), make(map[string]any), 4*len(text)
 	r.resolve(&tree.Node)
 	if r.err != nil {

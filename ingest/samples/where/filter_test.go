@@ -97,6 +97,8 @@ func TestKeeps(t *testing.T) {
 		{`deletions() / 0 not in [1]`, true, false},
 		{`0 / deletions() != 1`, true, false},
 		{`temperature == 30`, true, false},
+		{`temperature > 1e-320 and temperature > 0.0e-400`, true, false},
+		{`temperature not in [0.0, 5e-324]`, true, false},
 		{`temperature in [30, 37]`, true, false},
 		{`deletions() == 2`, true, false},
 		{`deletions() in [1, 2]`, true, false},
@@ -182,6 +184,9 @@ func TestMistakes(t *testing.T) {
 		{`medium matches "("`, "read --where: column 8, at \"matches \\\"(\\\"\": error parsing regexp: missing closing ): `(`", typesHint},
 		{`medium matches medium`, `read --where: column 16, at "medium": found an expression, expected a regular expression in quotes`, ""},
 		{`fitness > 9007199254740993`, `read --where: column `, ""},
+		{`fitness > 1e-400`, `read --where: column 11, at "1e-400": found "1e-400", which is too small for a 64-bit floating-point number`, ""},
+		{`medium == "π" and fitness > -1_0.0e-4_00`, `read --where: column 30, at "1_0.0e-4_00": found "1_0.0e-4_00", which is too small`, ""},
+		{`fitness in [1, 0.5e-350]`, `read --where: column 16, at "0.5e-350]": found "0.5e-350", which is too small`, ""},
 		{`fitness > 1e999`, `read --where: column `, syntaxHint},
 		{`medium == "` + strings.Repeat("x", 5000) + `" and fitness > "a"`, `read --where: column `, typesHint},
 	} {

@@ -1,6 +1,7 @@
 package where
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/decimal"
 )
 
 // The functions of the expression language, and the one variable that every set has.
@@ -39,7 +41,8 @@ func (r *resolver) functions() []string {
 // The parser makes (a < b) and (b < c) of a < b < c, which share the node b: resolve meets the
 // nodes in b twice, and a chain in the middle of chains twice as often for each of them.
 type resolver struct {
-	visits  int // that are left: more mean chains in the middle of chains
+	text    []rune // of the expression
+	visits  int    // that are left: more mean chains in the middle of chains
 	columns ingest.Columns
 	genes   *ingest.Nodes  // nil for rows of a table, which delete none
 	others  []string       // further columns of the table, for messages
@@ -68,7 +71,9 @@ func (r *resolver) resolve(node *ast.Node) {
 		return
 	}
 	switch n := (*node).(type) {
-	case *ast.BoolNode, *ast.StringNode, *ast.FloatNode:
+	case *ast.BoolNode, *ast.StringNode:
+	case *ast.FloatNode:
+		r.checkFraction(n)
 	case *ast.IntegerNode:
 		r.replace(node, r.number(n))
 	case *ast.IdentifierNode:
@@ -122,6 +127,15 @@ func (r *resolver) number(n *ast.IntegerNode) ast.Node {
 	return &ast.FloatNode{Value: value}
 }
 
+// checkFraction fails for a number that the parser read as 0 although it is not 0.
+func (r *resolver) checkFraction(n *ast.FloatNode) {
+	at := n.Location()
+	written := string(r.text[at.From:max(at.From, at.To)])
+	if _, err := decimal.Parse(written); errors.Is(err, decimal.ErrTooSmall) {
+		r.fail(n, "", "found %s, which is %s", fault.Quote(written), err)
+	}
+}
+
 // list replaces the list after in with a set.
 func (r *resolver) list(node *ast.Node) {
 	if _, resolved := (*node).(*ast.ConstantNode); resolved {
@@ -143,6 +157,7 @@ func (r *resolver) list(node *ast.Node) {
 		}
 		switch element := element.(type) {
 		case *ast.FloatNode:
+			r.checkFraction(element)
 			numbers[sign*element.Value] = struct{}{}
 		case *ast.StringNode:
 			texts[element.Value] = struct{}{}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tcbuild/fault"
+	"tcbuild/internal/decimal"
 )
 
 // spelling is the kind of a field's text. Blanks around it are ignored.
@@ -47,7 +48,7 @@ func parseFloat(text []byte) (float64, error) {
 			return 0, strconv.ErrSyntax
 		}
 	}
-	return strconv.ParseFloat(string(text), 64)
+	return decimal.Parse(string(text))
 }
 
 func isNumber(text []byte) bool {
@@ -61,6 +62,9 @@ func parseNumber(text []byte) (value float64, missing bool, err error) {
 	switch value, err = parseFloat(text); {
 	case err != nil && IsMissing(text):
 		return math.NaN(), true, nil
+	case errors.Is(err, decimal.ErrTooSmall):
+		return 0, false, fault.New(fault.Input, tooSmallHint,
+			"found number %s, which is %w", fault.Quote(text), err)
 	case errors.Is(err, strconv.ErrRange):
 		return 0, false, fmt.Errorf("found number %s, which is beyond the range of 64-bit floating-point numbers", fault.Quote(text))
 	case err != nil && isOdd(text):
@@ -101,6 +105,8 @@ const PlainNumber = "with a decimal point, such as -1234.5"
 
 // PlainNumberHint is the hint for numbers in another notation.
 const PlainNumberHint = `save the table with decimal points, and without commas between thousands; pandas converts decimal commas: pandas.read_csv(FILE, decimal=",", sep=";"), or sep="\t" for tabs`
+
+const tooSmallHint = "store logarithms of the column's numbers, such as -log10 of p-values"
 
 var commaNumber = regexp.MustCompile(`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)([eE][-+]?[0-9]+)?$`)
 
