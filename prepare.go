@@ -205,6 +205,9 @@ func (s *sources) survey(ctx context.Context) error {
 	if len(s.Controls) > 0 {
 		s.Log.Info("controls delete nothing", "names", fault.List(s.Controls), "found", counts.Controls)
 	}
+	if counts.SelfPairs > 0 {
+		s.Log.Warn("samples that list a gene twice are dropped", "samples", counts.SelfPairs)
+	}
 	if found := kinds.Counts(); found != nil {
 		s.manifest.Kinds = &store.Kinds{Attribute: s.samples.Columns().Kinds,
 			Removing: samples.Removing(s.RemovingKinds), Perturbations: found}

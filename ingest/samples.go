@@ -252,7 +252,10 @@ type Counts struct {
 	EmptiedSamples int `json:"emptied_samples"`  // dropped because all their genes are among UnknownGenes
 	SynonymSamples int `json:"-"`                // dropped because two of their names mean one gene; of sets with aliases
 	LeftOutSamples int `json:"left_out_samples"` // for which the expression of --where is not true
-	RepeatedGenes  int `json:"repeated_genes"`   // gene names listed more than once in one sample; each counts once
+	// dropped because they list a gene twice: their value is of no mutant of that gene alone
+	SelfPairs int `json:"self_pairs,omitempty"`
+	// genes that a record of a store, or a list of genes to combine, has again; each counts once
+	RepeatedGenes int `json:"repeated_genes"`
 	// names of controls, which delete nothing, in the samples that are kept
 	Controls int `json:"controls,omitempty"`
 	// infinite phenotype values of a torchcell store, which count as missing
@@ -269,6 +272,7 @@ func (c *Counts) Add(other Counts) {
 	c.EmptiedSamples += other.EmptiedSamples
 	c.SynonymSamples += other.SynonymSamples
 	c.LeftOutSamples += other.LeftOutSamples
+	c.SelfPairs += other.SelfPairs
 	c.RepeatedGenes += other.RepeatedGenes
 	c.Controls += other.Controls
 	c.InfiniteValues += other.InfiniteValues

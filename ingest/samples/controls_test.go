@@ -28,15 +28,15 @@ func TestControls(t *testing.T) {
 				listed = append(listed, name)
 				if at := slices.Index(names, name); at < 3 {
 					genes = append(genes, fmt.Sprint(at))
-				} else {
-					counts.Controls++
 				}
 			}
 			table += strings.Join(listed, delimiter) + "\n"
 			slices.Sort(genes)
-			counts.RepeatedGenes += len(genes)
-			genes = slices.Compact(genes)
-			counts.RepeatedGenes -= len(genes)
+			if len(slices.Compact(slices.Clone(genes))) < len(genes) {
+				counts.SelfPairs++
+				continue
+			}
+			counts.Controls += len(listed) - len(genes)
 			if len(genes) == 0 {
 				counts.Wildtypes++
 			}
@@ -49,6 +49,10 @@ func TestControls(t *testing.T) {
 		}
 		got, found, err := showSamples(p)
 		switch {
+		case counts.Samples == 0:
+			if err == nil || !strings.Contains(err.Error(), "list a gene twice") {
+				t.Fatalf("%s: got %v, want an error: no sample remains", table, err)
+			}
 		case counts.Wildtypes == counts.Samples:
 			if err == nil || !strings.Contains(err.Error(), "have only controls") {
 				t.Fatalf("%s: got %v, want an error: all samples have only controls", table, err)

@@ -19,6 +19,7 @@ type genotypeParser struct {
 	options PerturbationOptions
 	counts  *ingest.Counts
 	missing map[string]*missing
+	merges  bool // a gene that is named again counts once; otherwise its sample is dropped
 
 	// Of the sample being parsed:
 	genotype []uint32
@@ -38,7 +39,7 @@ func (p *genotypeParser) begin() {
 func (p *genotypeParser) others() { p.names = p.names[:0] }
 
 // end returns the genotype, ascending and without duplicates. It is valid until the next begin.
-// keep is false if the sample is dropped, and counted, because of unknown genes, or if it has only
+// keep is false if the sample is dropped, and counted, because of its genes, or if it has only
 // controls, which the end of the scan reports.
 func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	switch {
@@ -61,17 +62,22 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 		p.counts.Wildtypes++
 		return nil, true, nil
 	}
-	p.counts.Controls += p.controls
-	p.counts.UnknownGenes += p.dropped
 	slices.Sort(p.genotype)
 	distinct := slices.Compact(p.genotype)
-	p.counts.RepeatedGenes += len(p.genotype) - len(distinct)
-	if p.kinds == nil {
-		return distinct, true, nil
+	again := len(p.genotype) - len(distinct)
+	if p.kinds != nil {
+		distinct, err = p.kinds.end(p.number-len(p.kinds.kept), p.genes, p.genotype)
 	}
-	if distinct, err = p.kinds.end(p.number-len(p.kinds.kept), p.genes, p.genotype); err != nil {
+	switch {
+	case err != nil:
 		return nil, false, err
+	case again > 0 && !p.merges:
+		p.counts.SelfPairs++
+		return nil, false, nil
 	}
+	p.counts.Controls += p.controls
+	p.counts.UnknownGenes += p.dropped
+	p.counts.RepeatedGenes += again
 	if len(distinct) == 0 { // all its genes stay
 		p.counts.Wildtypes++
 	}

@@ -79,13 +79,12 @@ func (k *kindParser) add(gene uint32, number int) {
 
 const kindsHint = "give each gene its kind, in the order of the genes, or one kind for all"
 
-// end returns the genes that the sample deletes, ascending and without duplicates. names is the
-// number of the row's names.
+// end returns the genes that the sample deletes, ascending. names is the number of the row's names.
 func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]uint32, error) {
 	if len(k.perturbed) > 0 && len(k.kinds) != 1 && len(k.kinds) != names {
 		return nil, fault.New(fault.Input, kindsHint, "found %d kinds for %d names, expected one for each, or one for all", len(k.kinds), names)
 	}
-	slices.SortStableFunc(k.perturbed, func(a, b perturbed) int { return cmp.Compare(a.gene, b.gene) })
+	slices.SortFunc(k.perturbed, func(a, b perturbed) int { return cmp.Compare(a.gene, b.gene) })
 	genotype = genotype[:0]
 	for i, p := range k.perturbed {
 		switch {
@@ -96,12 +95,8 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 		case i > 0 && k.perturbed[i-1].gene == p.gene && k.perturbed[i-1].kept != p.kept:
 			return nil, fault.New(fault.Input, "list the gene once", "found gene %s both among the deleted genes and among those that stay, expected one of the two",
 				fault.Quote(genes.IDs[p.gene]))
-		case i > 0 && k.perturbed[i-1].gene == p.gene && !bytes.EqualFold(k.perturbed[i-1].kind, p.kind):
-			return nil, fault.New(fault.Input, "list the gene once", "found gene %s as %s and as %s, expected one kind",
-				fault.Quote(genes.IDs[p.gene]), fault.Quote(k.perturbed[i-1].kind), fault.Quote(p.kind))
 		}
 	}
-	k.perturbed = slices.CompactFunc(k.perturbed, func(a, b perturbed) bool { return a.gene == b.gene })
 	k.text = k.text[:0]
 	for _, p := range k.perturbed {
 		if k.deletes(p) {

@@ -114,7 +114,7 @@ func TestKindsOfColumns(t *testing.T) {
 		{"another column", "genes\ttype\tnote\nB|A\tover | del\tx\n", PerturbationOptions{KindsColumn: "type"}, []string{`0 [0 1] [] "x" "del|over"`}},
 		{"with attributes by name", "genes\tnote\tkinds\nB\tx\tdel\n", PerturbationOptions{Attributes: []string{"kinds", "note"}}, []string{`0 [1] [] "x" "del"`}},
 		{"a plain attribute", "genes\tkinds\nA|B\tx\n", PerturbationOptions{KindsColumn: NoKinds}, []string{`0 [0 1] [] "x"`}},
-		{"repeated gene", "genes\tkinds\nA|A|B\tx|x|y\n", PerturbationOptions{}, []string{`0 [0 1] [] "x|y"`}},
+		{"a gene twice", "genes\tkinds\nA|A|B\tx|x|y\nA|B\tx|y\nB|B\tx|y\n", PerturbationOptions{}, []string{`1 [0 1] [] "x|y"`}},
 		{"some stay already", "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n", PerturbationOptions{}, []string{`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`}},
 		{"all stay", "genes\tkinds\nB|A\tover|over\nC\tdel\n", PerturbationOptions{RemovingKinds: []string{"del"}}, []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`}},
 	} {
@@ -231,7 +231,6 @@ func TestKindErrors(t *testing.T) {
 		{"too few", "genes\tkinds\nA|B|C\tx|y\n", "found 2 kinds for 3 names, expected one for each, or one for all", "in the order of the genes", PerturbationOptions{}},
 		{"none", "genes\tkinds\nA\t\n", "found 0 kinds for 1 names", "", PerturbationOptions{}},
 		{"an empty one", "genes\tkinds\nA|B\tx|\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
-		{"two of a gene", "genes\tkinds\nA|B|A\tx|x|y\n", `found gene "A" as "x" and as "y", expected one kind`, "list the gene once", PerturbationOptions{}},
 		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in nodes/gene`, "", PerturbationOptions{}},
 		{"a sign at the end", "genes\tkinds\nA\tx+\n", `found kind "x+", expected a text without = and |, or several joined by +`, "rename", PerturbationOptions{}},
 		{"a sign among others", "genes\tkinds\nA|B\tx=y|z\n", `found kind "x=y", expected a text without = and |`, "rename", PerturbationOptions{}},

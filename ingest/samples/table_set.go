@@ -201,7 +201,7 @@ func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
 	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]*missing)}
 }
 
-// ErrNoneRemains ends a Scan that dropped every sample because of unknown genes.
+// ErrNoneRemains ends a Scan that dropped every sample because of its genes.
 var ErrNoneRemains = errors.New("expected at least one to remain")
 
 // checkRemaining returns an error if every sample was dropped, and if some that have only controls
@@ -214,6 +214,11 @@ func (p *perturbationSet) checkRemaining(counts ingest.Counts, path string, cont
 		return fault.New(fault.Input, "use ids of the graph; tcbuild ingest perturbations writes them in place of other names, with "+p.genes.AliasSetting(),
 			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
 			path, humanize.Comma(int64(dropped)), fault.Quote(slices.Min(slices.Collect(maps.Keys(p.missing)))), ErrNoneRemains)
+	}
+	if counts.SelfPairs > 0 && counts.Samples == 0 {
+		return fault.New(fault.Input, "check the columns of genes",
+			"read perturbations %s: found no sample to keep, as %s list a gene twice, %w",
+			path, humanize.Comma(int64(counts.SelfPairs)), ErrNoneRemains)
 	}
 	return controls.check(p.options, path, counts.Samples)
 }

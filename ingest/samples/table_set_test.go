@@ -78,15 +78,16 @@ func TestPerturbations(t *testing.T) {
 			[]string{`0 [0] [2] "a"`, `1 [1] [3] "c"`}, ingest.Counts{Samples: 2}},
 		{"no attributes", "p.tsv", "genes\tx\tnote\nA\t1\ta\n", PerturbationOptions{Attributes: []string{}}, "x", "note", []string{"0 [0] [1]"}, ingest.Counts{Samples: 1}},
 		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", PerturbationOptions{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, ingest.Counts{Samples: 2}},
-		{"repeated genes", "p.tsv", "genes\nB|A|B|B\nA|A\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [0] []"}, ingest.Counts{Samples: 2, RepeatedGenes: 3}},
+		{"genes with themselves", "p.tsv", "genes\tx\nB|A|B|B\t1\nA|A\t2\nA|B\t3\n", PerturbationOptions{}, "x", "", []string{"2 [0 1] [3]"}, ingest.Counts{Samples: 1, SelfPairs: 2}},
+		{"in columns", "p.tsv", "a\tb\tx\nA\tA\t1\nA\t\t2\nB\tB\t3\n", PerturbationOptions{GenesColumns: []string{"a", "b"}}, "x", "", []string{"1 [0] [2]"}, ingest.Counts{Samples: 1, SelfPairs: 2}},
 		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, ingest.Counts{Samples: 2, UnknownGenes: 3}},
 		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, ingest.Counts{Samples: 2, Wildtypes: 1}},
 		{"samples emptied by dropping", "p.tsv", "genes\tx\nX|Y\t1\nB|X\t2\nX\t3\nA|A\t4\n", ignore, "x", "",
-			[]string{"1 [1] [2]", "3 [0] [4]"}, ingest.Counts{Samples: 2, UnknownGenes: 4, EmptiedSamples: 2, RepeatedGenes: 1}},
+			[]string{"1 [1] [2]"}, ingest.Counts{Samples: 1, UnknownGenes: 4, EmptiedSamples: 2, SelfPairs: 1}},
 		{"emptied samples are no wild types", "p.tsv", "genes\tx\nX\t1\n\t2\nX|Y\t3\n", PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true}, "x", "",
 			[]string{"1 [] [2]"}, ingest.Counts{Samples: 1, Wildtypes: 1, UnknownGenes: 3, EmptiedSamples: 2}},
 		{"samples dropped", "p.tsv", "genes\tx\nX|A\t1\nB|B\t2\nX|Y|A|A\t3\nC\t4\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "x", "",
-			[]string{"1 [1] [2]", "3 [2] [4]"}, ingest.Counts{Samples: 2, DroppedSamples: 2, RepeatedGenes: 1}},
+			[]string{"3 [2] [4]"}, ingest.Counts{Samples: 1, DroppedSamples: 2, SelfPairs: 1}},
 		{"read-through genes dropped", "p.tsv", "genes\tx\nA\t1\nA-B\t2\nC|A-B\t3\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "x", "",
 			[]string{"0 [0] [1]"}, ingest.Counts{Samples: 1, DroppedSamples: 2}},
 		{"ids of dropped samples", "p.tsv", "sample_id\tgenes\na\tX\nb\tA\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "", "",
@@ -102,7 +103,7 @@ func TestPerturbations(t *testing.T) {
 		{"layout", "p.txt", "A;B 1\nC 2\n", PerturbationOptions{GeneDelimiter: ";", Text: table.TextOptions{Delimiter: ' ', Columns: []string{"genes", "y"}}},
 			"y", "", []string{"0 [0 1] [1]", "1 [2] [2]"}, ingest.Counts{Samples: 2}},
 		{"aliases", "p.tsv", "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n", PerturbationOptions{Alias: aliases(map[string]uint32{"alpha": 0, "B": 2}), Synonyms: ingest.DropSynonyms}, "", "",
-			[]string{"0 [0 1] []", "1 [0] []", "2 [1] []"}, ingest.Counts{Samples: 3, RepeatedGenes: 1, SynonymSamples: 1}},
+			[]string{"0 [0 1] []", "2 [1] []"}, ingest.Counts{Samples: 2, SelfPairs: 1, SynonymSamples: 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeFile(t, test.file, test.content)

@@ -33,6 +33,7 @@ func newRecordParser(p *storePerturbations, counts *ingest.Counts) *recordParser
 		phenotypeOf: slices.Repeat([]int{-1}, columns), attributeOf: slices.Repeat([]int{-1}, columns),
 		counts: counts,
 	}
+	parser.genotype.merges = true // it has a kind for each perturbation of a gene
 	for k, column := range p.layout.phenotypes {
 		parser.phenotypeOf[column] = k
 	}

@@ -2,8 +2,6 @@ package source
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,6 +34,10 @@ type MatrixSpec struct {
 	BothHalves bool `yaml:"both_halves"`
 	// kind of all perturbations of a matrix, such as activation, if they are no deletions
 	Kind string `yaml:"kind"`
+	// cells to read of a matrix of genes: those in the upper triangle (to the right of the gene's own
+	// column), in the lower one, or both (default: both; an error if one triangle has one value in
+	// all its cells, as np.triu and fillna(0) make it)
+	Triangle Triangle `yaml:"triangle"`
 }
 
 // MatrixColumns says what the columns of a matrix are.
@@ -66,7 +68,11 @@ type matrix struct {
 func (s PerturbationSpec) openMatrix(screen *screen) error {
 	err := cmp.Or(fault.OneOf("read settings: columns_are", cmp.Or(s.ColumnsAre, Conditions), Conditions, SecondGenes),
 		fault.OneOf("read settings: partial_loss", cmp.Or(s.PartialLoss, DropPartialLoss), DropPartialLoss, KeepPartialLoss, OnlyPartialLoss),
+		fault.OneOf("read settings: triangle", cmp.Or(s.Triangle, BothTriangles), UpperTriangle, LowerTriangle, BothTriangles),
 		checkPattern("gene_pattern", s.GenePattern), checkKind(s.Kind))
+	if err == nil && s.Triangle != "" && s.ColumnsAre != SecondGenes {
+		err = badSetting("set columns_are=genes", "triangle: it applies only to a matrix whose columns are genes")
+	}
 	if err != nil {
 		return err
 	}
@@ -236,23 +242,18 @@ func saysPartialLoss(name string) bool {
 type matrixReader struct {
 	*matrix
 	*screenReader
-	columns  []matrixColumn
-	columnAt map[string]int
-	isRow    map[string]bool // the rows so far
-	deleted  map[uint32]bool // genes of the rows so far
-	pairs    *pairs          // double mutants so far
-	alleles  alleleReader
-	geneIn   func(name []byte) ([]byte, error)
-	values   [][]float64 // by column: the row of the same name, if it is an earlier one
-	differ   string      // the first two cells of the halves that are not equal
+	columns []matrixColumn
+	isRow   map[string]bool // the rows so far
+	deleted map[uint32]bool // genes of the rows so far
+	pairs   *pairs          // double mutants so far
+	alleles alleleReader
+	geneIn  func(name []byte) ([]byte, error)
+	halves  *halves // of a matrix of genes
 
-	ofPartialLoss, ofWholeLoss, ofOneGene, ofOtherHalf *int // cells dropped
-	read, rowsAgain, pairsAgain, partialLossKept       *int // noted: rows, and cells
+	ofPartialLoss, ofWholeLoss, ofOtherHalf, ofTriangle *int // cells dropped
+	read, rowsAgain, pairsAgain, partialLossKept        *int // noted: rows, and cells
 
-	// of the cell at hand
-	loci   []locus
-	row    []float64 // its row, as far as it was read
-	mirror int       // the column that has the name of the row, or -1
+	loci []locus // of the cell at hand
 }
 
 // matrixColumn is a column: its gene, if columns are genes, and whether its name says that its
@@ -265,23 +266,25 @@ type matrixColumn struct {
 }
 
 func (m *matrix) reader(r *screenReader) rowReader {
-	r.reasons = []Count{{What: "of columns without a whole deletion"}, {What: "of columns with a whole deletion"}, {What: "of a gene with itself"},
-		{What: "equal to the value of the same names in the other half"}}
+	r.reasons = []Count{{What: "of columns without a whole deletion"}, {What: "of columns with a whole deletion"},
+		{What: "equal to the value of the same pair in the other half"}, {What: "in the other triangle"}}
 	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
-		matrix: m, screenReader: r, columnAt: make(map[string]int), isRow: make(map[string]bool), deleted: make(map[uint32]bool),
+		matrix: m, screenReader: r, isRow: make(map[string]bool), deleted: make(map[uint32]bool),
 		pairs: newPairs(true), alleles: m.spec.alleleReader(r.screen.names), geneIn: nameIn(m.spec.GenePattern, false),
-		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N, ofOneGene: &r.reasons[2].N, ofOtherHalf: &r.reasons[3].N,
+		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N, ofOtherHalf: &r.reasons[2].N, ofTriangle: &r.reasons[3].N,
 		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
 	}
-	for k, name := range m.names {
+	for _, name := range m.names {
 		reader.columns = append(reader.columns, matrixColumn{name: name, condition: ingest.Value{Text: []byte(name)}, partialLoss: m.partialLoss(name)})
-		reader.columnAt[name] = k
 	}
 	r.sample.Phenotypes = make([]float64, 1)
-	if m.spec.ColumnsAre == SecondGenes && !m.spec.BothHalves && !m.spec.AllowDuplicateIDs {
-		reader.values = make([][]float64, len(m.names))
+	r.end = func() error {
+		if reader.halves == nil {
+			return nil
+		}
+		return reader.halves.filled()
 	}
 	return reader.readRow
 }
@@ -303,11 +306,11 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 				return err
 			}
 		}
+		r.halves = newHalves(r.columns, r.screen.spec.Triangle)
 	}
 	name := batch.Text(0, i)
-	mirror, isColumn := r.columnAt[string(name)]
 	switch {
-	case r.screen.spec.ColumnsAre == "" && isColumn:
+	case r.screen.spec.ColumnsAre == "" && slices.Contains(r.matrixLayout.names, string(name)):
 		return fault.New(fault.Input, columnsAreHint,
 			"found row %s, which is also a column, expected columns that are not genes", fault.Quote(name))
 	case r.isRow[string(name)] && !r.screen.spec.AllowDuplicateIDs:
@@ -324,9 +327,8 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 		}
 		r.deleted[row.gene] = true
 	}
-	if r.mirror = -1; isColumn && r.values != nil {
-		r.mirror = mirror
-		r.row = slices.Repeat([]float64{math.NaN()}, len(r.columns))
+	if r.halves != nil {
+		r.halves.begin(string(name), row)
 	}
 	for k := range r.columns {
 		r.rows++
@@ -334,36 +336,28 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 			return err
 		}
 	}
-	if r.mirror >= 0 {
-		r.values[r.mirror] = r.row
-	}
 	return nil
 }
 
-// otherHalf reports whether a row's cell in column k says again what the cell of the same names in
-// the other half of a symmetric matrix does.
-func (r *matrixReader) otherHalf(name []byte, k int) (again bool, err error) {
-	if r.mirror < 0 {
-		return false, nil
-	}
-	value := r.sample.Phenotypes[0]
-	r.row[k] = value
-	if r.values[k] == nil {
-		return false, nil
-	}
-	other := r.values[k][r.mirror]
+// repeats reports whether a value is left out, and counts it, because of the other half of a matrix
+// of genes: it is in the triangle that is not read, or equal to the value of the same pair.
+func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
+	again := r.halves.add(string(name), column, r.sample.Phenotypes[0])
+	spec := &r.screen.spec
 	switch {
-	case value == other:
+	case spec.Triangle == UpperTriangle || spec.Triangle == LowerTriangle:
+		if !r.halves.leavesOut(column) {
+			return false, nil
+		}
+		*r.ofTriangle++
+		return true, nil
+	case spec.BothHalves || spec.AllowDuplicateIDs:
+		return false, nil
+	}
+	if again {
 		*r.ofOtherHalf++
-	case r.differ == "" && !math.IsNaN(value) && !math.IsNaN(other):
-		column := r.columns[k].name
-		r.differ = fmt.Sprintf("%v for %s and %v for %s", other, fault.Quote(column+": "+string(name)), value, fault.Quote(string(name)+": "+column))
 	}
-	if r.differ != "" && *r.ofOtherHalf > 0 {
-		return false, fault.New(fault.Input, "correct the matrix; if pairs were measured both ways, choose with --duplicates what to do with their two values",
-			"found %s, expected one value, as other cells of the two halves are equal", r.differ)
-	}
-	return value == other, nil
+	return again, r.halves.asymmetric()
 }
 
 // cell turns a row's cell in column k into a sample, or counts why it is not one.
@@ -382,7 +376,7 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		*r.ofWholeLoss++
 		return nil
 	case ofGenes && row.result == gene && column.locus.result == gene && row.gene == column.locus.gene:
-		*r.ofOneGene++
+		r.selfPairs++
 		return nil
 	}
 	sample := &r.sample
@@ -393,8 +387,10 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		return fault.New(fault.Input, cmp.Or(fault.HintOf(err), "correct the value, or empty the field if it is missing"),
 			"phenotype %s: %w", fault.Quote(column.name), err)
 	}
-	if again, err := r.otherHalf(name, k); again || err != nil {
-		return err
+	if ofGenes {
+		if repeated, err := r.repeats(name, column.name); repeated || err != nil {
+			return err
+		}
 	}
 	sample.ID = append(append(append(sample.ID[:0], name...), ": "...), column.name...)
 	sample.Attributes = r.attributes(column, len(sample.Genes))

@@ -141,6 +141,7 @@ func (s *PerturbationSpec) checkLayout() error {
 		{"not_phenotypes", s.NotPhenotypes != nil, !s.Matrix}, {"attributes", s.Attributes != nil, !s.Matrix},
 		{"columns_are", s.ColumnsAre != "", s.Matrix}, {"partial_loss", s.PartialLoss != "", s.Matrix},
 		{"gene_pattern", s.GenePattern != "", s.Matrix}, {"kind", s.Kind != "", s.Matrix},
+		{"triangle", s.Triangle != "", s.Matrix},
 	} {
 		if c.set && !c.meant {
 			layout := map[bool]string{s.Matrix: "a matrix", strains: "a table of strains", plain: "a table of genes"}[true]
@@ -240,6 +241,7 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	report.drop(
 		Count{"left without a gene, as theirs are unknown", counts.EmptiedSamples},
 		Count{twoNamesReason, counts.SynonymSamples},
+		Count{selfPairReason, counts.SelfPairs},
 		Count{"for which --where is not true", counts.LeftOutSamples},
 	)
 	for _, c := range report.Dropped {

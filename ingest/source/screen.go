@@ -66,6 +66,11 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 	if err != nil {
 		return r.Counts, err
 	}
+	if r.end != nil {
+		if err := r.end(); err != nil {
+			return r.Counts, fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", s.spec.File, err)
+		}
+	}
 	s.report, s.dropped = r.account(), r.missing.names
 	if err := s.report.check(r.emptyHint(), s.names, *s.spec.MaxDropped); err != nil {
 		return r.Counts, err
@@ -98,6 +103,7 @@ type screenReader struct {
 	*screen
 	*ingest.Batcher
 	failed error         // error of yield
+	end    func() error  // checks the whole table after its last row; may be nil
 	sample ingest.Sample // of the current row, or cell
 
 	rows     int
@@ -107,6 +113,7 @@ type screenReader struct {
 	// alleleKinds
 	kinds       map[int]int
 	synonymRows int
+	selfPairs   int
 	severalRows int     // rows with a name of several genes
 	unmeasured  int     // rows without phenotypes
 	leftOut     int     // samples for which Where is not true
@@ -115,7 +122,7 @@ type screenReader struct {
 	noted       []Count // other notes, specific to the kind of table
 
 	// of the current row; they count if it becomes a sample
-	row struct{ unknown, repeated, marked int }
+	row struct{ unknown, marked int }
 }
 
 // genotype gives the sample the genes that the loci of a row delete. ok is false if the row is
@@ -156,8 +163,10 @@ func (r *screenReader) genotype(loci []locus) (ok bool, err error) {
 		return false, nil
 	}
 	slices.Sort(genes)
-	r.sample.Genes = slices.Compact(genes)
-	r.row.repeated = len(genes) - len(r.sample.Genes)
+	if r.sample.Genes = slices.Compact(genes); len(r.sample.Genes) < len(genes) {
+		r.selfPairs++
+		return false, nil
+	}
 	return true, nil
 }
 
@@ -174,8 +183,11 @@ func synonyms(loci []locus) (a, b *locus) {
 	return nil, nil
 }
 
-// twoNamesReason is why rows with synonyms are dropped.
-const twoNamesReason = "with two names of one gene"
+// Why rows that name a gene twice are dropped.
+const (
+	twoNamesReason = "with two names of one gene"
+	selfPairReason = "of a gene with itself"
+)
 
 const severalHint = "name each gene in a column of its own; to read several from one, omit --source and strains, and pass --genes-columns COLUMN 'gene_delimiter=CHARACTER'"
 
@@ -246,7 +258,6 @@ func (r *screenReader) add() error {
 		r.Counts.Wildtypes++
 	}
 	r.Counts.UnknownGenes += r.row.unknown
-	r.Counts.RepeatedGenes += r.row.repeated
 	r.marked += r.row.marked
 	return r.Batcher.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes[:len(r.columns.Attributes)])
 }
@@ -255,7 +266,7 @@ func (r *screenReader) add() error {
 func (r *screenReader) account() SourceReport {
 	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unnamed: r.geneless + r.severalRows}
 	r.missing.account(&report)
-	report.drop(Count{"with several genes in place of one", r.severalRows}, Count{"left without a gene, as theirs are unknown", r.geneless}, Count{twoNamesReason, r.synonymRows})
+	report.drop(Count{"with several genes in place of one", r.severalRows}, Count{"left without a gene, as theirs are unknown", r.geneless}, Count{twoNamesReason, r.synonymRows}, Count{selfPairReason, r.selfPairs})
 	for k, kind := range alleleKinds {
 		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
 	}
@@ -264,7 +275,6 @@ func (r *screenReader) account() SourceReport {
 	report.note(
 		Count{"that delete no gene", r.Counts.Wildtypes},
 		Count{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
-		Count{"genes listed again in their sample and merged", r.Counts.RepeatedGenes},
 		Count{"with a marker, which counts as no deletion", r.marked},
 	)
 	report.note(r.noted...)

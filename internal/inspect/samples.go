@@ -195,7 +195,9 @@ type PerturbationSummary struct {
 	Kinds map[string]int `json:"kinds,omitempty"`
 	// names of controls, which delete nothing
 	Controls int `json:"controls,omitempty"`
-	// genes listed more than once in their sample
+	// samples that list a gene twice, which are dropped
+	SelfPairs int `json:"self_pairs"`
+	// genes that a record of a torchcell store has again
 	RepeatedGenes int `json:"repeated_genes"`
 	// samples with the same genotype as an earlier one
 	DuplicateGenotypes int `json:"duplicate_genotypes"`
@@ -261,7 +263,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 		return nil, err
 	}
 	s := &PerturbationSummary{
-		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, Kinds: kinds.Counts(), RepeatedGenes: counts.RepeatedGenes,
+		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, Kinds: kinds.Counts(), SelfPairs: counts.SelfPairs, RepeatedGenes: counts.RepeatedGenes,
 		DuplicateGenotypes: repeats(genotypes), DuplicateIDs: repeats(ids),
 		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.Columns().Ignored...), // not null in JSON
 	}
@@ -291,7 +293,8 @@ func (s *PerturbationSummary) counts() page.Section {
 		{"that delete no gene", count(s.Wildtypes), ""},
 		{"with the genotype of an earlier one", count(s.DuplicateGenotypes), ""},
 		{"with the id of an earlier one", count(s.DuplicateIDs), ""},
-		{"genes that their sample lists again", count(s.RepeatedGenes), ""},
+		{"dropped, as they list a gene twice", count(s.SelfPairs), ""},
+		{"genes that their record has again", count(s.RepeatedGenes), ""},
 	}}
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
 		which := ""

@@ -1,0 +1,192 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tcbuild/fault"
+)
+
+// Triangle says which cells of a matrix of genes are samples.
+type Triangle string
+
+const (
+	UpperTriangle Triangle = "upper" // those to the right of the diagonal
+	LowerTriangle Triangle = "lower" // those to its left
+	BothTriangles Triangle = "both"
+)
+
+// halves compares the two cells of each pair of genes in a matrix: (a, b) and (b, a). A gene's place
+// is its column, so that rows may have another order than columns.
+//
+// np.triu and fillna(0) fill one triangle with a constant. Its cells would be false measurements,
+// one for each pair. Rows and columns may have been sorted afterwards, so halves looks for a value
+// that at least one cell of every pair has.
+type halves struct {
+	places   map[string]int // of genes by their names in the header
+	placeOf  map[uint32]int // of genes; -1 if several columns have the gene
+	rows     [][]float64    // by the place of the row's gene, then of the column's; nil until it is read
+	triangle Triangle
+
+	place  int    // of the row being read, or -1
+	alien  bool   // there is a row without a column
+	fills  []fill // what one cell of each pair has; at most two values
+	pairs  int    // with two values
+	equal  int    // pairs with two equal values
+	differ string // the first two values that are not equal
+}
+
+// fill is a value that one cell of each pair has, and how many cells of unequal pairs do.
+type fill struct {
+	value        float64
+	upper, lower int
+}
+
+func newHalves(columns []matrixColumn, triangle Triangle) *halves {
+	h := &halves{places: make(map[string]int), placeOf: make(map[uint32]int), triangle: triangle}
+	for _, column := range columns {
+		if _, again := h.places[column.name]; again {
+			continue
+		}
+		place := len(h.places)
+		h.places[column.name] = place
+		if column.locus.result != gene {
+			continue
+		}
+		if _, again := h.placeOf[column.locus.gene]; again {
+			place = -1
+		}
+		h.placeOf[column.locus.gene] = place
+	}
+	h.rows = make([][]float64, len(h.places))
+	return h
+}
+
+// find returns the place of a row: that of the column with its name or, if there is none, its gene.
+func (h *halves) find(name string, l locus) int {
+	if place, named := h.places[name]; named {
+		return place
+	}
+	if place, known := h.placeOf[l.gene]; known && l.result == gene {
+		return place
+	}
+	return -1
+}
+
+// begin begins a row.
+func (h *halves) begin(name string, l locus) {
+	if h.place = h.find(name, l); h.place < 0 {
+		h.alien = true
+		return
+	}
+	if h.rows[h.place] == nil {
+		h.rows[h.place] = slices.Repeat([]float64{math.NaN()}, len(h.rows))
+	}
+}
+
+// add compares a value of the row with the value of the same pair in the other half, if that has
+// been read. again is true if they are equal.
+func (h *halves) add(name, column string, value float64) (again bool) {
+	if h.place < 0 {
+		return false
+	}
+	place := h.places[column]
+	h.rows[h.place][place] = value
+	if h.rows[place] == nil || place == h.place {
+		return false
+	}
+	other := h.rows[place][h.place]
+	if math.IsNaN(value) || math.IsNaN(other) {
+		return false
+	}
+	upper, lower := value, other
+	if place < h.place {
+		upper, lower = other, value
+	}
+	h.compare(upper, lower)
+	if value != other && h.differ == "" {
+		h.differ = fmt.Sprintf("%v for %s and %v for %s", other,
+			fault.Quote(column+": "+name), value, fault.Quote(name+": "+column))
+	}
+	return value == other
+}
+
+// compare counts the two values of a pair.
+func (h *halves) compare(upper, lower float64) {
+	if h.pairs++; h.pairs == 1 {
+		h.fills = slices.Compact([]fill{{value: upper}, {value: lower}})
+	}
+	if upper == lower {
+		h.equal++
+		h.fills = slices.DeleteFunc(h.fills, func(f fill) bool { return f.value != upper })
+		return
+	}
+	kept := h.fills[:0]
+	for _, f := range h.fills {
+		switch f.value {
+		case upper:
+			f.upper++
+			kept = append(kept, f)
+		case lower:
+			f.lower++
+			kept = append(kept, f)
+		}
+	}
+	h.fills = kept
+}
+
+// leavesOut reports whether a cell is in the triangle that is not read.
+func (h *halves) leavesOut(column string) bool {
+	place := h.places[column]
+	return h.place >= 0 && (h.triangle == UpperTriangle && place < h.place ||
+		h.triangle == LowerTriangle && place > h.place)
+}
+
+// asymmetric returns an error for a matrix of which some pairs have two equal values and others
+// have not, unless it may turn out to be filled.
+func (h *halves) asymmetric() error {
+	mayBeFilled := h.triangle == "" && len(h.fills) > 0
+	if h.differ == "" || h.equal == 0 || mayBeFilled {
+		return nil
+	}
+	return fault.New(fault.Input, "correct the matrix; if pairs were measured both ways, choose with --duplicates what to do with their two values",
+		"found %s, expected one value, as other cells of the two halves are equal", h.differ)
+}
+
+// filled returns an error if one cell of each pair has the same value, but not all cells have it,
+// and the settings do not say which cells are measured.
+func (h *halves) filled() error {
+	// a pair of a matrix that is not square is no evidence
+	isEvidence := h.pairs > 1 || !h.alien && !slices.ContainsFunc(h.rows, func(row []float64) bool { return row == nil })
+	if h.differ == "" || len(h.fills) == 0 || !isEvidence {
+		return nil
+	}
+	f := h.fills[0]
+	switch {
+	case h.triangle == "" && f.upper > 0 && f.lower > 0:
+		return fault.New(fault.Input, "leave the fields empty that were filled and not measured; if all were measured, set triangle=both",
+			"found %v in one of the two cells of every pair, such as %s, but not in one triangle", f.value, h.differ)
+	case h.triangle == "" && len(h.fills) > 1:
+		return fault.New(fault.Input, "if one was filled and not measured, set triangle=upper or triangle=lower to read the other; if both were measured, set triangle=both",
+			"found a single value in each triangle of a matrix of genes: %s", h.differ)
+	case h.triangle == "" && f.upper == 0:
+		return h.filledTriangle(f.value, LowerTriangle, UpperTriangle)
+	case h.triangle == "":
+		return h.filledTriangle(f.value, UpperTriangle, LowerTriangle)
+	case len(h.fills) > 1:
+		return nil // each triangle has one value
+	case h.triangle == UpperTriangle && f.upper > 0, h.triangle == LowerTriangle && f.lower > 0:
+		return fault.New(fault.Input, "leave the fields empty that were filled and not measured, or name the other triangle",
+			"found %v in cells of the %s triangle, in the order of columns, whose pairs have other values in the other triangle, such as %s; expected measured values",
+			f.value, h.triangle, h.differ)
+	}
+	return nil
+}
+
+func (h *halves) filledTriangle(value float64, constant, other Triangle) error {
+	return fault.New(fault.Input,
+		fmt.Sprintf("if it was filled and not measured, set triangle=%s to read only the other half; if both were measured, set triangle=both", other),
+		"found %v in all cells of the %s triangle of a matrix of genes and other values in the %s one, such as %s",
+		value, constant, other, h.differ)
+}

@@ -1,0 +1,161 @@
+package source
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/internal/testing/testrun"
+)
+
+// matrixText writes a matrix of genes; value is called with places in names.
+func matrixText(rows, columns []int, names, others []string, value func(row, column int) string) string {
+	var text strings.Builder
+	text.WriteString("gene")
+	for _, column := range columns {
+		text.WriteString("\t" + names[column])
+	}
+	for _, row := range rows {
+		text.WriteString("\n" + others[row])
+		for _, column := range columns {
+			text.WriteString("\t" + value(row, column))
+		}
+	}
+	return text.String() + "\n"
+}
+
+// TestTriangles fills a triangle of a random matrix, as np.triu and fillna do, with and without the
+// diagonal, missing values, other names of the rows' genes, and other orders of rows and columns.
+func TestTriangles(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	names := []string{"YAL001C", "YAL002W", "YAL016C-B", "YBR150C", "YDL227C"}
+	others := []string{"TFC3", "VPS8", "YAL016C-B", "TBS1", "HO"}
+	r := rand.New(rand.NewPCG(36, 9))
+	for range testrun.Cases(300, 60) {
+		n := 2 + r.IntN(len(names)-1)
+		constant := []string{"0", "1", "-1", "0.0", "0.25", "-0.0"}[r.IntN(6)]
+		filled := []Triangle{UpperTriangle, LowerTriangle}[r.IntN(2)]
+		diagonal := []string{"", constant, "7"}[r.IntN(3)]
+		gaps := r.IntN(2) * r.IntN(3)
+		order := r.IntN(4) // of rows, of columns, of both in the same way
+		rows, columns := make([]int, n), make([]int, n)
+		for i := range n {
+			rows[i], columns[i] = i, i
+		}
+		if order == 1 {
+			r.Shuffle(n, func(i, k int) { rows[i], rows[k] = rows[k], rows[i] })
+		}
+		if order == 3 {
+			r.Shuffle(n, func(i, k int) { rows[i], rows[k] = rows[k], rows[i] })
+			columns = slices.Clone(rows)
+		}
+		values := make(map[[2]int]string)
+		want := make(map[string]string) // of the measured pairs
+		for _, row := range rows {
+			for _, column := range columns {
+				isFilled := row > column == (filled == LowerTriangle)
+				switch value := fmt.Sprint(2 + r.Float64()); {
+				case row == column:
+					values[[2]int{row, column}] = diagonal
+				case isFilled:
+					values[[2]int{row, column}] = constant
+				case r.IntN(10) >= gaps:
+					values[[2]int{row, column}] = value
+					pair := []string{names[row], names[column]}
+					slices.Sort(pair)
+					want[strings.Join(pair, "+")] = value
+				}
+			}
+		}
+		rowNames := [][]string{names, others}[r.IntN(2)]
+		text := matrixText(rows, columns, names, rowNames, func(row, column int) string { return values[[2]int{row, column}] })
+		read := func(triangle Triangle) ([]string, string, error) {
+			spec := screenOf(t, "matrix", text, aliases)
+			spec.ColumnsAre, spec.Triangle = SecondGenes, triangle
+			screen, err := spec.Open(genes)
+			return readScreen(t, screen, err, genes)
+		}
+		if len(want) == 0 {
+			continue // nothing was measured
+		}
+		_, _, err := read("")
+		if order == 3 {
+			checkFault(t, err, fault.Input, "s.tsv: found ")
+			continue
+		}
+		other := UpperTriangle
+		if filled == UpperTriangle {
+			other = LowerTriangle
+		}
+		if len(want) == 1 {
+			checkFault(t, err, fault.Input, "a single value in each triangle")
+		} else {
+			checkFault(t, err, fault.Input, fmt.Sprintf("in all cells of the %s triangle", filled))
+		}
+		if hint := fault.HintOf(err); !strings.Contains(hint, "triangle="+string(other)) {
+			t.Errorf("%s\nhint %s", text, hint)
+		}
+		samples, report, err := read(other)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		found := make(map[string]string)
+		for _, sample := range samples {
+			fields := strings.Fields(strings.Split(sample, ": ")[1])
+			found[fields[1]] = strings.Trim(fields[2], "[]")
+		}
+		if fmt.Sprint(found) != fmt.Sprint(want) || len(samples) != len(want) {
+			t.Fatalf("%s%s\ngot %v\nwant %v", text, report, found, want)
+		}
+		if len(want) > 1 {
+			_, _, err = read(filled)
+			checkFault(t, err, fault.Input, "whose pairs have other values")
+		}
+		if samples, _, err = read(BothTriangles); err != nil || len(samples) != len(want)+n*(n-1)/2 {
+			t.Fatalf("%s: got %d samples, %v", text, len(samples), err)
+		}
+	}
+}
+
+func TestMatricesThatAreNotFilled(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	for _, c := range []struct {
+		name, text string
+		triangle   Triangle
+		duplicates bool
+		want       string // the report's end, or the error
+	}{
+		{"all equal", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t1\nVPS8\t1\t\t1\nTBS1\t1\t1\t\n", "", false, "3 equal to the value of the same pair in the other half; noted: 3 rows"},
+		{"an empty half", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t\t\t3\nTBS1\t\t\t\n", "", false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 without a phenotype; noted: 3 rows"},
+		{"one pair of others", "g\tTFC3\tVPS8\nVPS8\t2\t\nTFC3\t\t0\nTBS1\t3\t4\n", "", false, "4 of 6 entries of s.tsv; dropped: 2 of a gene with itself; noted: 3 rows, 1 of pairs that have an earlier cell"},
+		{"equal pairs that are not filled", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t0\nVPS8\t1\t\t3\nTBS1\t2\t0\t\n", "", false, `found 0 for "TFC3: TBS1" and 2 for "TBS1: TFC3", expected one value`},
+		{"filled, with equal pairs", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t0\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n", "", false, "found 0 in all cells of the lower triangle"},
+		{"filled, with duplicates", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n", "", true, "found 0 in all cells of the lower triangle"},
+		{"the upper half of a symmetric one", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t3\t\n", UpperTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
+		{"the lower half of another", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t4\t\n", LowerTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
+		{"rows left out", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\n", UpperTriangle, false, "3 of 6 entries of s.tsv; dropped: 2 of a gene with itself, 1 in the other triangle; noted: 2 rows"},
+		{"no such triangle", "g\tTFC3\tVPS8\nTFC3\t\t1\n", "left", false, `triangle: found "left"`},
+	} {
+		spec := screenOf(t, "matrix", c.text, aliases)
+		spec.ColumnsAre, spec.Triangle, spec.BothHalves = SecondGenes, c.triangle, c.duplicates
+		screen, err := spec.Open(genes)
+		_, report, err := readScreen(t, screen, err, genes)
+		if err != nil {
+			report = err.Error()
+		}
+		if !strings.Contains(report, c.want) {
+			t.Errorf("%s: got %s\nwant %s", c.name, report, c.want)
+		}
+	}
+	spec := screenOf(t, "matrix", "g\tcold\nTFC3\t1\n", aliases)
+	spec.Triangle = UpperTriangle
+	_, err := spec.Open(genes)
+	checkFault(t, err, fault.Usage, "triangle: it applies only to a matrix whose columns are genes")
+	spec = PerturbationSpec{LayoutSpec: LayoutSpec{TextSpec: TextSpec{File: "s.tsv"}, MatrixSpec: MatrixSpec{Triangle: UpperTriangle}}, UnknownGenes: ingest.DropGene}
+	_, err = spec.Open(genes)
+	checkFault(t, err, fault.Usage, "triangle: it does not apply to a table of genes")
+}
