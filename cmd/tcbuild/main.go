@@ -33,8 +33,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := newEnv(stdout, stderr)
 	root := newRoot(e)
 	root.SetArgs(args)
-	return ended(ctx, e, fault.Catch(func() error { return root.ExecuteContext(ctx) })())
+	err := fault.Catch(func() error { return root.ExecuteContext(ctx) })()
+	if err != nil {
+		hinted(args, fault.HintOf(err))
+	}
+	return ended(ctx, e, err)
 }
+
+// hinted is called with the arguments of a command that failed, and the hint; tests check it.
+var hinted = func([]string, string) {}
 
 // ended prints the error of a command, if it has one, and returns the exit code.
 func ended(ctx context.Context, e *env, err error) int {

@@ -31,6 +31,7 @@ const longestEndVariable = "TCBUILD_TEST_LONGEST_END"
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
 func TestMain(m *testing.M) {
+	hinted = checkHint
 	switch os.Getenv(modeVariable) {
 	case "main":
 		commit = "of-the-tests" // or each rebuild would hash the executable

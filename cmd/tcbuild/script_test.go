@@ -52,9 +52,6 @@ func TestScripts(t *testing.T) {
 				} else {
 					ts.Check(err)
 				}
-				if args[1] == "tcbuild" {
-					checkHint(t, args[2:], ts.ReadFile("stderr"))
-				}
 				if args[0] != strconv.Itoa(code) {
 					ts.Fatalf("found exit code %d, expected %s", code, args[0])
 				}

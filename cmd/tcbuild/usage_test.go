@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"tcbuild/fault"
 )
@@ -91,23 +94,43 @@ func TestPanic(t *testing.T) {
 var (
 	hintedCommand = regexp.MustCompile(`tcbuild((?: [a-z]+)+)`)
 	hintedFlag    = regexp.MustCompile(`--([a-z]+(?:-[a-z]+)*)`)
+	hintedSetting = regexp.MustCompile(`\b([a-z]+(?:_[a-z]+)*)=`)
 )
 
-// checkHint checks that the flags in the hint of a failed command are flags of the command, or of
-// one that the hint names. "The --out of the build" is no flag to pass.
-func checkHint(t *testing.T, args []string, stderr string) {
-	t.Helper()
-	_, hint, _ := strings.Cut(stderr, "\nhint: ")
-	commands := [][]string{args}
+// checkHint panics if a hint names a flag or setting of tcbuild that neither the command has nor
+// one that the hint names. TestMain makes every command of every test call it. "The --out of the
+// build" is no flag to pass.
+func checkHint(args []string, hint string) {
+	root := newRoot(newEnv(io.Discard, io.Discard))
+	var commands []*cobra.Command
+	lines := [][]string{args}
 	for _, named := range hintedCommand.FindAllStringSubmatch(hint, -1) {
-		commands = append(commands, strings.Fields(named[1]))
+		lines = append(lines, strings.Fields(named[1]))
 	}
-	for _, flag := range hintedFlag.FindAllStringSubmatch(strings.ReplaceAll(hint, "the --out of", ""), -1) {
-		if !slices.ContainsFunc(commands, func(words []string) bool {
-			cmd, _, err := newRoot(newEnv(io.Discard, io.Discard)).Find(words)
-			return err == nil && (flag[1] == "help" || cmd.Flag(flag[1]) != nil)
-		}) {
-			t.Errorf("%v has no flag --%s; hint: %s", args, flag[1], hint)
+	for _, line := range lines {
+		if cmd, _, err := root.Find(line); err == nil {
+			commands = append(commands, cmd)
 		}
 	}
+	rest := strings.ReplaceAll(hint, "the --out of", "")
+	for _, flag := range hintedFlag.FindAllStringSubmatch(rest, -1) {
+		has := func(cmd *cobra.Command) bool { return cmd.Flag(flag[1]) != nil }
+		if flag[1] != "help" && !slices.ContainsFunc(commands, has) {
+			panic(fmt.Sprintf("%v has no flag --%s; hint: %s", args, flag[1], hint))
+		}
+	}
+	for _, setting := range hintedSetting.FindAllStringSubmatch(rest, -1) {
+		known := false // not as COLUMN=VALUE
+		everyCommand(root, func(cmd *cobra.Command) { known = known || reads(cmd, setting[1]) })
+		has := func(cmd *cobra.Command) bool { return reads(cmd, setting[1]) }
+		if known && !slices.ContainsFunc(commands, has) {
+			panic(fmt.Sprintf("%v has no setting %s; hint: %s", args, setting[1], hint))
+		}
+	}
+}
+
+// reads reports whether a command reads a setting, as a flag or section.
+func reads(cmd *cobra.Command, key string) bool {
+	isSection := slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key)
+	return isSection || cmd.Flag(strings.ReplaceAll(key, "_", "-")) != nil
 }

@@ -166,7 +166,7 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 	}
 	hint := "rename the column, or name an existing one"
 	if len(c.names) == 1 && strings.ContainsAny(c.names[0], " |") {
-		return -1, fault.New(fault.Input, `separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; tcbuild ingest has delimiter=`,
+		return -1, fault.New(fault.Input, `separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; tcbuild ingest perturbations has delimiter=`,
 			"read perturbations %s: found one column, %q, expected %s column %s", c.path, c.names[0], what, fault.Quote(name))
 	}
 	if nearest := fault.Nearest(name, c.names); name == defaultGenesColumn {

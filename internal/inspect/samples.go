@@ -6,12 +6,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize/english"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
 	"tcbuild/internal/page"
@@ -222,6 +224,22 @@ type UnknownSummary struct {
 // hashes. Rows that a build would refuse are a fault.Input, except for unknown genes and empty
 // genotypes, which are counted.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, controls []string) (*PerturbationSummary, error) {
+	summary, err := perturbations(ctx, path, genes, controls)
+	return summary, ofBuild(err)
+}
+
+// columnFlags are flags that a build has to choose columns, and inspect has not.
+var columnFlags = regexp.MustCompile(`--(not-)?phenotypes|--attributes`)
+
+// ofBuild adds to a hint with such flags whose they are.
+func ofBuild(err error) error {
+	if hint := fault.HintOf(err); columnFlags.MatchString(hint) {
+		return fault.New(fault.KindOf(err), hint+"; these are flags of 'tcbuild incidence'", "%w", err)
+	}
+	return err
+}
+
+func perturbations(ctx context.Context, path string, genes *ingest.Nodes, controls []string) (*PerturbationSummary, error) {
 	set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true, Controls: controls})
 	if err != nil {
 		return nil, err

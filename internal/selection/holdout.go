@@ -130,7 +130,7 @@ func (h *holdOut) readGenes(path string, genes *ingest.Nodes) (digest string, er
 		return "", err
 	}
 	defer file.Close()
-	list, err := combinations.ReadGenes(file, genes, ingest.RefuseUnknownGenes, &ingest.Counts{})
+	list, err := combinations.ReadGenes(file, genes, ingest.RefuseUnknownGenes, "", &ingest.Counts{})
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,8 @@ func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, er
 // prepare reads the gene list and checks k and the range.
 func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
 	var err error
-	if s.genes, err = ReadGenes(s.file, genes, unknown, &s.counts); err != nil {
+	const otherwise = ", or pass --unknown-genes drop-gene"
+	if s.genes, err = ReadGenes(s.file, genes, unknown, otherwise, &s.counts); err != nil {
 		return err
 	}
 	if s.k < 1 || s.k > len(s.genes) {
@@ -73,8 +74,10 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 }
 
 // ReadGenes reads a gene list: the genes of a graph, each once, in the order of their first names.
-// It counts unknown genes, unless they are an error, and repeated ones.
-func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.UnknownGenes, counts *ingest.Counts) (list []uint32, err error) {
+// It counts unknown genes, unless they are an error, and repeated ones. otherwise ends the hint for
+// an unknown gene.
+func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.UnknownGenes, otherwise string,
+	counts *ingest.Counts) (list []uint32, err error) {
 	r, column, err := openGenes(file)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,7 @@ func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.Unknown
 		case !known && unknown == ingest.DropGene:
 			counts.UnknownGenes++
 		case !known:
-			return fault.New(fault.Input, cmp.Or(genes.Alike(string(id)), "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene"),
+			return fault.New(fault.Input, cmp.Or(genes.Alike(string(id)), "correct the name, or add it to nodes/gene"+otherwise),
 				"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
 				r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
 		case listed[gene]:
