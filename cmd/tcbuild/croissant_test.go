@@ -54,6 +54,19 @@ func TestCroissant(t *testing.T) {
 		t.Errorf("samples.parquet makes logical content %s, expected %s; %d samples in a part", got.LogicalContent, want.LogicalContent, want.SamplesPerPart)
 	}
 
+	// files of others under these names stay
+	for _, name := range []string{"croissant.json", "samples.parquet"} {
+		path := filepath.Join(dir, "again", name)
+		writeFiles(t, dir, map[string]string{"again/" + name: "{}"})
+		execute(t, dir, "croissant", "again").refused(t, 2, "write again/"+name+": it exists")
+		if text := read(t, path); text != "{}" {
+			t.Errorf("%s has %q", path, text)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+
 	must(t, dir, "incidence", "--graph", "graph", "--out", "table")
 	if o := must(t, dir, "croissant", "table"); !strings.Contains(o.stderr, "--license --citation --date") {
 		t.Errorf("found no word about what is not given: %s", o.stderr)

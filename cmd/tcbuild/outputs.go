@@ -59,7 +59,8 @@ func outFlag(flags *pflag.FlagSet, path *string, name string, role role, usage s
 
 // fileFlag declares a flag for a file that a command writes, in place of an earlier one that ours
 // knows by how it begins.
-func fileFlag(flags *pflag.FlagSet, path *string, name string, ours func([]byte) bool, usage string) {
+func fileFlag(flags *pflag.FlagSet, path *string, name string, ours func([]byte) bool,
+	usage string) {
 	flags.Var(&output{path: path, role: replaced, ours: ours}, name, usage)
 }
 

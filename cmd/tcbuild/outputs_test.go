@@ -48,7 +48,8 @@ func TestOutputsAreDeclared(t *testing.T) {
 			if _, isOutput := flag.Value.(*output); isOutput {
 				declared[strings.TrimPrefix(cmd.CommandPath(), "tcbuild ")+" --"+flag.Name] = true
 			} else if isPath(flag) && !slices.Contains(inputFlagNames, flag.Name) {
-				t.Errorf("%s --%s is a path: declare it as an output, or name it among the inputs", cmd.CommandPath(), flag.Name)
+				t.Errorf("%s --%s is a path: declare it as an output, or name it among the inputs",
+					cmd.CommandPath(), flag.Name)
 			}
 		})
 	})
@@ -180,9 +181,11 @@ func outputFixture(t *testing.T) string {
 func plantLinks(t *testing.T, dir string) {
 	t.Helper()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	err := errors.Join(os.Symlink("ds/manifest.json", at("link")), os.Symlink("nowhere", at("dangling")), os.Symlink("ds", at("dirlink")),
+	err := errors.Join(os.Symlink("ds/manifest.json", at("link")),
+		os.Symlink("nowhere", at("dangling")), os.Symlink("ds", at("dirlink")),
 		os.Symlink("ds", at("current")), os.Symlink("ds/samples", at("inside")),
-		os.Symlink("000001-01234567", at("v/d/current")), os.Link(at("ds/manifest.json"), at("hardlink")))
+		os.Symlink("000001-01234567", at("v/d/current")),
+		os.Link(at("ds/manifest.json"), at("hardlink")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,6 +236,23 @@ func TestOutputsToDevices(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(dir, "pipe")); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Errorf("the pipe is gone: %v", err)
+	}
+}
+
+// A folder that only resembles a graph or a dataset takes outputs.
+func TestFoldersThatHoldNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"site/manifest.json": "{}", "cluster/nodes/a.tsv": "x", "000001-01234567/x": "x", "[a]/nodes/gene.tsv": "x",
+		"a/x": "x",
+	})
+	for name, want := range map[string]string{
+		"site": "", "cluster": "", "000001-01234567": "", "a": "", "missing": "", "site/manifest.json": "", "[a]": "a graph",
+	} {
+		if got := holds(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
 	}
 }
 
