@@ -118,14 +118,18 @@ func (p *genotypeParser) add(name []byte) error {
 	if err := ingest.CheckGeneName(name); err != nil {
 		return err
 	}
-	if err := p.checkOneGene(name); err != nil {
-		return err
+	var known error
+	if p.options.NoGene != nil {
+		known = p.options.NoGene(string(name))
+	}
+	if known == nil {
+		if err := p.checkOneGene(name); err != nil {
+			return err
+		}
 	}
 	if p.options.UnknownGenes != ingest.DropSample && p.options.UnknownGenes != ingest.DropGene {
-		if p.options.Ambiguous != nil {
-			if why := p.options.Ambiguous(string(name)); why != "" {
-				return fault.New(fault.Input, "name the gene by its id; to drop such samples, pass --unknown-genes drop-sample", "%s", why)
-			}
+		if known != nil {
+			return known
 		}
 		return fault.New(fault.Input, p.unknownHint(string(name)),
 			"gene %s is not in nodes/gene, expected one of its %s ids", QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
@@ -207,7 +211,7 @@ func (p *genotypeParser) delimiterHint(delimiter rune) string {
 	switch {
 	case len(p.options.GenesColumns) > 1:
 		return "put each gene in a column of its own"
-	case p.options.Ambiguous != nil:
+	case p.options.NoGene != nil:
 		return "add " + setting
 	}
 	return "separate genes by |, or convert the table: tcbuild ingest perturbations FILE --graph DIR --out SET.arrow " + setting

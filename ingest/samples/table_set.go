@@ -43,9 +43,10 @@ type PerturbationOptions struct {
 	// Alias returns the row of the gene with this other name; nil: genes have only their ids. It is
 	// called from several goroutines. Rows count the genes given to OpenFile, not those given to Of.
 	Alias func(name []byte) (gene uint32, ok bool)
-	// Ambiguous says which features share a name, or "" for any other; nil: no name is ambiguous
-	Ambiguous func(name string) string
-	Synonyms  ingest.Synonyms // "" is RefuseSynonyms
+	// NoGene is the error of a name that belongs to a gene outside the graph, or to several; nil for
+	// any other
+	NoGene   func(name string) error
+	Synonyms ingest.Synonyms // "" is RefuseSynonyms
 	// Controls are names that stand where a gene's does and delete nothing. They are looked for
 	// before genes are.
 	Controls []string

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -90,13 +89,18 @@ type alleleReader struct {
 	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
-// find is names.find; yeast's alleles are written in lower case, its genes in upper case.
-// Elsewhere, Kras is a mouse's and KRAS a human's.
-func (r *alleleReader) find(name string) meaning {
-	if m := r.names.find([]byte(name)); m.result != unknown || !r.yeast {
-		return m
+// find finds a gene by its name as tables have it.
+func (r *alleleReader) find(name string) meaning { return r.names.find([]byte(r.spelling(name))) }
+
+// spelling is a name as tables have it: yeast's alleles are written in lower case, its genes in
+// upper case. Elsewhere, Kras is a mouse's and KRAS a human's.
+func (r *alleleReader) spelling(name string) string {
+	if r.yeast && !r.names.find([]byte(name)).known() {
+		if upper := strings.ToUpper(name); r.names.find([]byte(upper)).known() {
+			return upper
+		}
 	}
-	return r.names.find(bytes.ToUpper([]byte(name)))
+	return name
 }
 
 // locus returns the locus of a gene given by name.
@@ -163,28 +167,36 @@ func (r *alleleReader) genesBehind(rest string) (genes []string) {
 // isSecond reports whether a part of a name, perhaps after a hyphen, is another gene and not a
 // strain (dma1, not DMA1) or a substitution, which only the gene's own id takes precedence over.
 func (r *alleleReader) isSecond(part string, hyphen bool) bool {
-	if _, strain := kindOfStrain(strings.ToLower(part)); strain && r.names.find([]byte(part)).result == unknown {
+	if _, strain := kindOfStrain(strings.ToLower(part)); strain && !r.names.find([]byte(part)).known() {
 		return false
 	}
 	if hyphen && designation.MatchString(part) || r.yeast && suppressorStrain.MatchString(part) {
 		m := r.find(part)
-		return m.result == gene && strings.EqualFold(r.names.nodes.IDs[m.gene], part)
+		return m.known() && strings.EqualFold(r.names.features[m.gene], part)
 	}
 	return r.isName(part)
 }
 
-// wholeSystematicName matches systematic names of nuclear open reading frames, such as YAL016C-B.
-var wholeSystematicName = regexp.MustCompile(`(?i)^Y[A-P][LR][0-9]{3}[WC](-[A-Z])?$`)
+// wholeSystematicName matches systematic names of yeast's genes: open reading frames of the nucleus
+// (YAL016C-B), of mitochondria (Q0010) and of the 2-micron plasmid (R0010W), tRNAs (tK(CUU)K), and
+// other RNAs (YNCA0001W).
+var wholeSystematicName = regexp.MustCompile(`(?i)^(Y[A-P][LR][0-9]{3}[WC](-[A-Z])?|Q[0-9]{4}|` +
+	`R[0-9]{4}[WC]|T[A-Z]([A-Z]{2})?\([ACGTUN]{3}\)[A-Q][0-9]*|YNC[A-Q][0-9]{4}[WC])$`)
 
 // isName reports whether a part of a name is the name of a gene, in the graph or not.
 func (r *alleleReader) isName(name string) bool {
 	name, _ = cutDelta(name)
-	m := r.find(name)
-	return m.result != unknown || m.kind >= 0 || wholeSystematicName.MatchString(name)
+	return r.isWhole(name)
+}
+
+// isWhole is isName for a name without a deletion sign. What follows such a name is an allele.
+func (r *alleleReader) isWhole(name string) bool {
+	return r.find(name).known() || wholeSystematicName.MatchString(name)
 }
 
 // ofAllele returns the locus of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
-// is the longest prefix, up to a hyphen, that names one.
+// is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is no allele
+// of YBL008W.
 func (r *alleleReader) ofAllele(allele string) locus {
 	whole := locus{namedGene: unknownGene(allele), kind: OtherAllele, several: r.genesIn(allele)}
 	if whole.several != nil {
@@ -196,7 +208,7 @@ func (r *alleleReader) ofAllele(allele string) locus {
 	}
 	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '-') {
 		l := r.locus(name[:end], kindOfAllele(name[end:]))
-		if l.result != unknown || l.control {
+		if l.control || r.isWhole(l.name) {
 			return l
 		}
 	}
@@ -218,19 +230,17 @@ func (r *alleleReader) ofAlleles(names, separator string) (loci []locus, err err
 // id (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
 func (r *alleleReader) ofName(name string) locus {
 	whole := r.locus(name, DeletionAllele)
-	if !r.yeast || whole.control || whole.result != unknown || whole.several != nil {
+	if !r.yeast || whole.control || whole.several != nil || r.isWhole(name) {
 		return whole
 	}
-	if orf, suffix, found := strings.Cut(name, "_"); found {
+	if orf, suffix, found := strings.Cut(name, "_"); found && r.isWhole(orf) {
 		kind, ok := kindOfStrain(strings.ToLower(suffix))
 		if !ok {
 			kind = OtherAllele
 		}
-		if l := r.locus(orf, kind); l.result != unknown {
-			return l
-		}
+		return r.locus(orf, kind)
 	}
-	if l := r.ofAllele(strings.ReplaceAll(name, " - ", "-")); l.result != unknown {
+	if l := r.ofAllele(strings.ReplaceAll(name, " - ", "-")); r.isWhole(l.name) {
 		return l
 	}
 	return whole
@@ -283,7 +293,21 @@ func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (ki
 		return OtherAllele, nil
 	}
 	l := r.ofAllele(allele)
+	if r.ofAnother(l, r.locus(orf, l.kind)) {
+		l.kind = OtherAllele
+	}
 	return l.kind, l.several
+}
+
+// ofAnother reports whether an allele is named after another gene than the one that has it.
+func (r *alleleReader) ofAnother(allele, owner locus) bool {
+	switch {
+	case allele.result == ambiguous, !r.isWhole(allele.name):
+		return false
+	case allele.known() && owner.known():
+		return allele.gene != owner.gene
+	}
+	return !strings.EqualFold(allele.name, owner.name)
 }
 
 // ofMutation returns the locus of a gene and its mutation from another column: DELETION, DAMP, an
@@ -303,7 +327,7 @@ func (r *alleleReader) ofMutation(name, mutation string) locus {
 		allele = r.ofAllele(mutation)
 	}
 	l := r.locus(name, allele.kind)
-	if allele.result == gene && allele.gene != l.gene {
+	if r.ofAnother(allele, l) {
 		l.kind = OtherAllele
 	}
 	if allele.several != nil {

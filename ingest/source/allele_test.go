@@ -147,3 +147,80 @@ func TestControlsOfScreens(t *testing.T) {
 		checkFault(t, err, fault.Usage, `read --controls for `, `found "TP53", which is a gene of the graph`)
 	}
 }
+
+// A systematic name is a gene's in whole: YBL008W-A is no allele of its neighbour YBL008W, whether
+// the graph has it or not.
+func TestSystematicNamesWithSuffix(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YBL008W", "YBR160W", "YBR208C", "YER069W", "YOL130W", "YOL1", "YOR1-B"}, nil)
+	features := sgdFile(t, "ORF YBL008W HIR1 -", "ORF YBL008W-A - -", "ORF YBR160W CDC28 -", "ORF YBR208C DUR1,2 -", "ORF YER069W ARG5,6 -",
+		"ORF YOL130W ALR1 -", "ORF YOL1 ABC -", "ORF YOL2 ABC-D -", "ORF YOL3 - ABC-D-E")
+	for _, aliases := range []string{"", features} {
+		for name, want := range map[string]string{
+			"YBL008W": "YBL008W deletion", "YBL008W-ts": "YBL008W ts", "YBL008W_ts": "YBL008W ts", "YBR160W_tsq12": "YBR160W ts",
+			"YBR160W-as1": "YBR160W ts", "YBR160W-DAmP": "YBR160W damp", "YOL130W-supp1": "YOL130W other", "ybl008w-1": "YBL008W ts",
+			"YOL130WΔ": "YOL130W deletion", "YBL008W-AB": "YBL008W ts", "YOR1-B": "YOR1-B deletion", "YOR1-B-1": "YOR1-B ts",
+			"YBL008W-A": "", "YBL008W-AΔ": "", "ybl008w-a": "", "YBL008W-A-1": "", "YBL008W-A_tsq1": "", "YBL008W - A": "", "YBL008W-B": "",
+			"YBR160W-C-DAmP": "", "Q0010": "", "R0010W": "", "tK(CUU)K": "", "tK(CUU)K-1": "", "YNCA0001W": "", "snR17a": "",
+			"cdc28-1": "YBR160W ts of SGD", "cdc28Δ": "YBR160W deletion of SGD", "ALR1-supp1": "YOL130W other of SGD",
+			"dur1,2-1": "YBR208C ts of SGD", "ARG5,6": "YER069W deletion of SGD", "ABC-2": "YOL1 ts of SGD",
+			"ABC-D": "", "ABC-D-1": "", "ABC-D-E": "", "abc-d-2": "",
+		} {
+			if want, ofSGD := strings.CutSuffix(want, " of SGD"); want != "" && (!ofSGD || aliases != "") {
+				checkAllele(t, genes, aliases, name, want)
+			} else {
+				checkAllele(t, genes, aliases, name, "")
+			}
+		}
+	}
+}
+
+// checkAllele checks the gene and the kind that a name in a matrix, an allele and the id of a
+// strain mean; "" is none.
+func checkAllele(t *testing.T, genes *ingest.Nodes, aliases, name, want string) {
+	t.Helper()
+	spec := PerturbationSpec{SGDFeatures: aliases}
+	spec.YeastAlleles = true
+	names, err := spec.names(genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := spec.alleleReader(names)
+	text := func(l locus) string {
+		if l.result != gene {
+			return ""
+		}
+		return genes.IDs[l.gene] + " " + l.kind
+	}
+	if got := text(reader.ofName(name)); got != want {
+		t.Errorf("in a matrix, %s is read as %q, expected %q", name, got, want)
+	}
+	if got := text(reader.ofAllele(name)); got != want && !strings.ContainsAny(name, "_ ") {
+		t.Errorf("as an allele, %s is read as %q, expected %q", name, got, want)
+	}
+	if want != "" {
+		return
+	}
+	if loci, err := reader.ofStrain(name, ""); err != nil || text(loci[0]) != "" {
+		t.Errorf("as a strain, %s is read as %q, %v", name, text(loci[0]), err)
+	}
+}
+
+// An allele that is named after another gene than the strain's says nothing about the strain's.
+func TestAllelesOfOtherGenes(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YBL008W", "YOL130W"}, nil)
+	spec := screenOf(t, "emap", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\ty\n"+
+		"YOL130W\tYBL008W\t\tYBL008W-1\t1\n"+
+		"YOL130W\tYBL008W\t\tYBL008W-A\t2\n"+
+		"YOL130W\tYBL008W\t\tYBL008W-A-1\t3\n"+
+		"YOL130W\tYBL008W\t\tswc3-1\t4\n", sgdFile(t, "ORF YBL008W HIR1 -", "ORF YAL011W SWC3 -"))
+	spec.Alleles = []AlleleKind{DeletionAllele, TSAllele}
+	screen, err := spec.Open(genes)
+	samples, report, err := readScreen(t, screen, err, genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSamples(t, samples, []string{"0 YBL008W+YOL130W [1]"})
+	if want := "samples: 1 of 4 entries of s.tsv; dropped: 3 of allele kind other, which is not among alleles"; report != want {
+		t.Errorf("got %s\nwant %s", report, want)
+	}
+}

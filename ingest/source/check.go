@@ -76,7 +76,6 @@ func prepareAliases(key string, tables []AliasTable) ([]AliasTable, error) {
 		place := at(t.Place, "%s.%d", key, i)
 		tables[i].Place = place
 		err := cmp.Or(required(place, "file", t.File, "id", t.ID, "names", strings.Join(t.Names, ",")), t.RowsSpec.check(place),
-			refuse(t.Features && i > 0, "name it first", "%s: found features in table %d, expected them in the first one", place, i+1),
 			refuse(t.Kinds != nil && len(t.Kinds) != 1+len(t.Names), "", "%s.kinds: found %d, expected one for id and each of names", place, len(t.Kinds)))
 		if err != nil {
 			return nil, err

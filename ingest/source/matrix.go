@@ -223,7 +223,7 @@ var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
 func namesGene(column string, names *Names) bool {
 	name, _, _ := strings.Cut(column, "_")
 	reader := alleleReader{names: names, yeast: true}
-	return systematicName.MatchString(column) || reader.ofAllele(column).result != unknown || reader.ofAllele(name).result != unknown
+	return systematicName.MatchString(column) || reader.ofAllele(column).known() || reader.ofAllele(name).known()
 }
 
 // partialLossWords are the words in screens' names that say that a strain keeps part of the gene's

@@ -15,11 +15,13 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// Names finds genes by the names in public files. Once read, it is safe for concurrent use.
+// Names finds genes by the names in public files. Every table is read in whole, with the features
+// that are not in the graph: a name of theirs is nobody else's. Once read, it is safe for concurrent
+// use.
 type Names struct {
 	nodes    *ingest.Nodes         // genes, or nodes of another type, which have no other names
-	kinds    []string              // of names, by precedence
-	features []string              // systematic names: of the genes in their order, then of others
+	kinds    []string              // labels of the columns of ids and names, by precedence
+	features []string              // ids: of the genes in their order, then of others
 	short    map[shortName]meaning // of every name that fits
 	long     map[string]meaning
 
@@ -32,8 +34,11 @@ type Names struct {
 type meaning struct {
 	gene   uint32 // the number of the first feature that has the name; of a gene, its row
 	result found
-	kind   int16 // of the name; -1 for a gene id or an unknown name
+	kind   int16 // of the name; -1 for a gene id, or a name that no table has
 }
+
+// known reports whether the name is a feature's, in the graph or not.
+func (m meaning) known() bool { return m.result != unknown || m.kind >= 0 }
 
 // shortName is a name of up to 7 bytes, and its length: most are, and comparing them takes no look
 // at memory elsewhere. One map of all names takes a tenth longer for the features of SGD.
@@ -71,13 +76,10 @@ func newNames(genes *ingest.Nodes, room int) *Names {
 }
 
 // ReadNames makes a look-up that also knows the names in tables, and reports on each. Gene ids take
-// precedence over the names of each table, and these over the next table's.
+// precedence over the names of each table, and these over the next table's. Within a table, ids take
+// precedence over names, and the names of a column over those of the next.
 func ReadNames(files *inputfile.Files, tables []AliasTable, genes *ingest.Nodes) (*Names, Report, error) {
-	room := genes.Len()
-	if len(tables) > 0 && tables[0].Features {
-		room *= 4
-	}
-	names := newNames(genes, room)
+	names := newNames(genes, genes.Len()*(1+3*min(1, len(tables))))
 	var reports Report
 	for _, table := range tables {
 		report, err := names.readTable(files, table)
@@ -103,35 +105,37 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 	if err != nil {
 		return report, err
 	}
-	first := int16(len(n.kinds))
-	kinds := []string{"name in " + filepath.Base(spec.File)}
-	if spec.Kinds != nil {
-		n.kinds, kinds = append(n.kinds, spec.Kinds[0]), spec.Kinds[1:]
+	ids := int16(len(n.kinds)) // the kind of the table's ids
+	if spec.Kinds == nil {
+		n.kinds = append(n.kinds, slices.Repeat([]string{"name in " + filepath.Base(spec.File)}, len(columns))...)
 	}
+	n.kinds = append(n.kinds, spec.Kinds...)
 	split := []byte(cmp.Or(spec.Split, "\x00"))
-	var missing missingNames
-	named := make([][]featureName, len(kinds)) // names get their meaning after the last row
-	empty := 0
+	named := make([][]featureName, len(columns)) // names get their meaning after the last row
+	empty, outside, ambiguousIDs := 0, 0, 0
 	err = rows.each("aliases", &report, func(batch *table.Batch, i int) error {
 		if batch.Missing(columns[0], i) {
 			empty++
 			return nil
 		}
-		id := batch.Text(columns[0], i)
-		m := n.find(id)
-		if spec.Features {
-			m.gene = n.feature(string(id))
-		} else if m.result != gene {
-			missing.lose(string(id), m.result)
-			return nil
+		id := string(batch.Text(columns[0], i))
+		features := n.featuresOf(id)
+		if features == nil {
+			features = []uint32{n.newFeature(id, ids)}
 		}
-		report.Kept++
-		for k, column := range columns[1:] {
-			if batch.Missing(column, i) {
+		switch n.find([]byte(id)).result {
+		case gene:
+			report.Kept++
+		case unknown:
+			outside++
+		case ambiguous:
+			ambiguousIDs++
+		}
+		for k := 1; k < len(columns); k++ {
+			if batch.Missing(columns[k], i) {
 				continue
 			}
-			of := &named[min(k, len(kinds)-1)]
-			field := batch.Text(column, i)
+			field := batch.Text(columns[k], i)
 			if spec.Split != "" && inQuotes(field) && bytes.Contains(field, []byte(spec.Split)) {
 				field = field[1 : len(field)-1] // as HGNC writes several names
 			}
@@ -140,7 +144,9 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 				if inQuotes(name) {
 					return fault.New(fault.Input, ingest.QuotesHint, "found name %s, expected one without quotes around it", fault.Quote(name))
 				}
-				*of = append(*of, featureName{string(name), m.gene})
+				for _, feature := range features {
+					named[k] = append(named[k], featureName{string(name), feature})
+				}
 			}
 		}
 		return nil
@@ -148,14 +154,14 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 	if err != nil {
 		return report, err
 	}
-	for k, kind := range kinds {
-		n.kinds = append(n.kinds, kind)
+	for k := range named {
 		for _, f := range named[k] {
-			n.add(f.name, f.feature)
+			n.add(f.name, f.feature, ids+int16(k))
 		}
 	}
-	report.drop(Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
-	n.noteAmbiguous(&report, first)
+	report.drop(Count{"without an id", empty}, Count{"of genes that are not in the graph", outside},
+		Count{"of ambiguous names", ambiguousIDs})
+	n.noteAmbiguous(&report, ids)
 	return report, report.check("check "+string(spec.Place)+": no id of the table is a gene's", n, 1)
 }
 
@@ -164,21 +170,28 @@ func inQuotes(text []byte) bool {
 	return last > 0 && text[0] == '"' && text[last] == '"'
 }
 
-// feature returns the number of the feature with a systematic name, which is a name of it of the
-// latest kind.
-func (n *Names) feature(systematic string) uint32 {
-	if known, ok := n.get([]byte(systematic)); ok {
-		return known.gene
+// featuresOf returns the numbers of the features that have a name, nil if no table has it.
+func (n *Names) featuresOf(name string) []uint32 {
+	m, known := n.get([]byte(name))
+	switch several := n.several[name]; {
+	case several != nil:
+		return several
+	case known:
+		return []uint32{m.gene}
 	}
+	return nil
+}
+
+// newFeature makes a feature that is not in the graph, with an id of a kind.
+func (n *Names) newFeature(id string, kind int16) uint32 {
 	number := uint32(len(n.features))
-	n.features = append(n.features, systematic)
-	n.add(systematic, number)
+	n.features = append(n.features, id)
+	n.add(id, number, kind)
 	return number
 }
 
-// add adds a name of the latest kind, unless it has a meaning as another kind.
-func (n *Names) add(name string, feature uint32) {
-	kind := int16(len(n.kinds) - 1)
+// add adds a name of a kind, unless it has a meaning as an earlier kind.
+func (n *Names) add(name string, feature uint32, kind int16) {
 	m, taken := n.get([]byte(name))
 	switch {
 	case name == "" || taken && m.kind != kind:
@@ -254,17 +267,26 @@ func (n *Names) named(name []byte) namedGene {
 
 // unknownHint is the hint for an unknown gene name in a source of a graph.
 func (n *Names) unknownHint(name string) string {
-	const drop = "drop its edges with unknown_genes: drop-gene"
-	if alike := n.nodes.Alike(name); alike != "" {
-		return alike + "; or " + drop
+	const drop = "; or drop its edges with unknown_genes: drop-gene"
+	if hint := n.hint(name, "gene list"); hint != "" {
+		return hint + drop
 	}
 	if n.nodes.Type != ingest.Gene {
-		return "add it to the nodes, or " + drop
+		return "add it to the nodes" + drop
 	}
-	if n.find([]byte(name)).result == ambiguous {
-		return "write the id of the gene that is meant, or " + drop
+	return "add the gene to the gene list, or its other names with " + n.otherNames() + drop
+}
+
+// hint says what to do about a name for which find found no gene: one that tables know, or that is
+// like an id. It is "" for any other.
+func (n *Names) hint(name, genes string) string {
+	switch owners := n.owners(name); {
+	case len(owners) == 1:
+		return "add " + owners[0] + " to the " + genes
+	case owners != nil:
+		return "write the id of the gene that is meant"
 	}
-	return "add the gene to the gene list, or its other names with " + n.otherNames() + "; or " + drop
+	return n.nodes.Alike(name)
 }
 
 // otherNames says for hints where to give other names of the genes.
@@ -278,31 +300,29 @@ func (n *Names) otherNames() string {
 	return n.aliasesKey + " in the settings file"
 }
 
-// featuresOf are the systematic names of the features with an ambiguous name, which yeast's alleles
-// have in lower case.
-func (n *Names) featuresOf(name string) (features []string) {
-	numbers, ok := n.several[name]
-	if !ok {
-		numbers = n.several[strings.ToUpper(name)]
+// owners are the ids of the features that have a name.
+func (n *Names) owners(name string) (ids []string) {
+	for _, number := range n.featuresOf(name) {
+		ids = append(ids, n.features[number])
 	}
-	for _, number := range numbers {
-		features = append(features, n.features[number])
-	}
-	return features
+	return ids
 }
 
 // missing is the error, in a source of a graph, of a name for which find found no node.
 func (n *Names) missing(name string) error {
-	return fault.New(fault.Input, n.unknownHint(name), "%s", n.describe(name, n.find([]byte(name)).result))
+	return fault.New(fault.Input, n.unknownHint(name), "%s", n.describe(name, name))
 }
 
-// describe says, for an error, why find found no gene.
-func (n *Names) describe(name string, result found) string {
-	if result == ambiguous {
-		return fmt.Sprintf("name %s is ambiguous: it is an alias of %s", fault.Quote(name), strings.Join(n.featuresOf(name), " and "))
-	}
-	if n.nodes.Type != ingest.Gene {
+// describe says, for an error, why find found no gene of a name, as tables have it.
+func (n *Names) describe(name, spelled string) string {
+	owners, ids := n.owners(spelled), plural(n.nodes.Len(), n.nodes.Type, "")
+	switch {
+	case n.find([]byte(spelled)).result == ambiguous:
+		return fmt.Sprintf("name %s is ambiguous: it is a name of %s", fault.Quote(name), strings.Join(owners, " and "))
+	case n.nodes.Type != ingest.Gene:
 		return fmt.Sprintf("%s %s is not among the nodes of this type (%s)", n.nodes.Type, fault.Quote(name), plural(n.nodes.Len(), "node", ""))
+	case owners != nil && !slices.Equal(owners, []string{name}):
+		return fmt.Sprintf("gene %s (%s) is not in the graph (%s)", fault.Quote(name), strings.Join(owners, " or "), ids)
 	}
-	return fmt.Sprintf("gene %s is not in the gene list (%s)", samples.QuoteGene(name), plural(n.nodes.Len(), "gene", ""))
+	return fmt.Sprintf("gene %s is not in the gene list (%s)", samples.QuoteGene(name), ids)
 }

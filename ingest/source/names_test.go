@@ -36,7 +36,7 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAccounts(t, report)
-	if want := "aliases: 6 of 7 entries of SGD_features.tab; dropped: 1 without a systematic name; " +
+	if want := "aliases: 3 of 7 entries of SGD_features.tab; dropped: 1 without a systematic name, 3 of genes that are not in the graph; " +
 		"noted: 3 names of several features, which mean none of them; unknown names: AWAY, OTHER, SHARED"; report[0].String() != want {
 		t.Errorf("report is %q, want %q", report[0], want)
 	}
@@ -65,7 +65,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("find(%q) = row %d, %v; want %q, %v", test.name, row, result, test.id, test.result)
 		}
 	}
-	if got := names.describe("SHARED", ambiguous); !strings.Contains(got, "YAL1W and YAL2W") {
+	if got := names.describe("SHARED", "SHARED"); !strings.Contains(got, "YAL1W and YAL2W") {
 		t.Errorf("the ambiguous name is described as %q", got)
 	}
 }
@@ -95,7 +95,7 @@ unknown_genes: drop-gene
 		t.Errorf("edges %s", got)
 	}
 	const want = "aliases: 3 of 3 entries of SGD_features.tab\n" +
-		"aliases: 3 of 5 entries of uniprot.tsv; dropped: 1 without an id, 1 of unknown genes; " +
+		"aliases: 3 of 5 entries of uniprot.tsv; dropped: 1 without an id, 1 of genes that are not in the graph; " +
 		"noted: 1 names of several features, which mean none of them; unknown names: x\n" +
 		"aliases: 3 of 3 entries of entrez.csv\n" +
 		"gene__r__gene: 4 of 6 entries of e.tsv; dropped: 1 of unknown genes, 1 of ambiguous names; " +
@@ -119,6 +119,99 @@ unknown_genes: drop-gene
 			t.Errorf("%s: error %v, want %s", settings, err, want)
 		}
 	}
+}
+
+// A gene that is not in the graph keeps its names: they do not become another gene's. Of the names
+// in a table, an earlier column's mean more than a later one's, and in each, several owners none.
+func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B", "C", "D", "NAME"}, nil)
+	text := "orf,name,alias\n" +
+		"A,ALPHA,OUT1|OUT2|TWO|BETA|X3\n" + // OUT1 and X3 are others' names
+		"X1,OUT1,TWO\n" +
+		"X2,OUT2,\n" +
+		"B,BETA,X1|NAME\n" + // the ids of another gene, in the graph or not
+		"X3,OUT3,OUT4\n" +
+		"X4,OUT3,OUT4\n" +
+		"C,OUT5,\n" +
+		"X5,OUT5,\n"
+	tables := []AliasTable{
+		{TextSpec: TextSpec{File: writeFile(t, "own.csv", text)}, ID: "orf", Names: []string{"name", "alias"}, Split: "|"},
+		{TextSpec: TextSpec{File: writeFile(t, "more.csv", "gene,entry\nOUT1,P1\nALPHA,P2\nY,P3\nD,P3|OUT1|Y|OUT3\nTWO,P4\nD,P4\n")},
+			ID: "gene", Names: []string{"entry"}, Split: "|"},
+	}
+	names, _, err := ReadNames(opened(t), tables, genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, want string }{
+		{"A", "A"}, {"ALPHA", "A"}, {"BETA", "B"}, {"NAME", "NAME"}, {"P2", "A"},
+		{"OUT1", `gene "OUT1" (X1) is not in the graph (5 genes)`},
+		{"OUT2", `gene "OUT2" (X2) is not in the graph (5 genes)`},
+		{"OUT3", `gene "OUT3" (X3 or X4) is not in the graph (5 genes)`},
+		{"X1", `gene "X1" is not in the gene list (5 genes)`},
+		{"X3", `gene "X3" is not in the gene list (5 genes)`},
+		{"TWO", `name "TWO" is ambiguous: it is a name of A and X1`},
+		{"OUT5", `name "OUT5" is ambiguous: it is a name of C and X5`},
+		{"P1", `gene "P1" (X1) is not in the graph (5 genes)`},
+		{"P3", `name "P3" is ambiguous: it is a name of Y and D`},
+		{"Y", `gene "Y" is not in the gene list (5 genes)`},
+		{"P4", `name "P4" is ambiguous: it is a name of A and X1 and D`},
+	} {
+		got := names.describe(c.name, c.name)
+		if row, ok := names.gene([]byte(c.name)); ok {
+			got = genes.IDs[row]
+		}
+		if got != c.want {
+			t.Errorf("%s is read as %s, expected %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Wherever genes are named, a name of a gene outside the graph is not that of another.
+func TestGenesOutsideTheGraph(t *testing.T) {
+	table := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
+	aliases := AliasTable{TextSpec: TextSpec{File: table}, ID: "orf", Names: []string{"name", "alias"}}
+	const message = `gene "SWC3" (YAL011W) is not in the graph (2 genes)`
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YOL130W"}, nil)
+	for _, c := range []struct{ name, source, text string }{
+		{"columns", "", "genes\ty\nTFC3|SWC3\t1\nTFC3\t2\n"},
+		{"matrix", "matrix", "gene\ty\nSWC3\t1\nTFC3\t2\n"},
+		{"matrix of genes", "matrix", "gene\tSWC3\tALR1\nTFC3\t1\t2\n"},
+		{"mutations", "emap", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\ty\nTFC3\tSWC3\t\t\t1\nTFC3\tALR1\t\t\t2\n"},
+		{"strains", "costanzo2016", sgaHeader + "TFC3_sn1\ttfc3\tSWC3_dma1\tswc3\tDMA30\t1\t0\nTFC3_sn1\ttfc3\tALR1_dma1\talr1\tDMA30\t2\t0\n"},
+		{"alleles", "kuzmin2018_links", "Triplete_Name y\ntfc3Δ_SWC3Δ 1\ntfc3Δ_alr1Δ 2\n"},
+	} {
+		spec := screenOf(t, "matrix", c.text, "")
+		if c.source != "" {
+			spec = screenOf(t, c.source, c.text, "")
+		} else {
+			spec.Matrix, spec.Alleles = false, nil
+		}
+		if c.name == "matrix of genes" {
+			spec.ColumnsAre = SecondGenes
+		}
+		spec.AliasTables = []AliasTable{aliases}
+		screen, err := spec.Open(genes)
+		_, _, err = readScreen(t, screen, err, genes)
+		checkFault(t, err, fault.Input, message)
+		if got := fault.HintOf(err); !strings.HasPrefix(got, "add YAL011W to the graph") {
+			t.Errorf("%s: the hint is %s", c.name, got)
+		}
+		spec.UnknownGenes = ingest.DropSample
+		screen, err = spec.Open(genes)
+		samples, report, err := readScreen(t, screen, err, genes)
+		if err != nil || len(samples) != 1 || !strings.Contains(report, "1 of unknown genes") {
+			t.Errorf("%s: got %v of %q, %v", c.name, samples, report, err)
+		}
+	}
+	spec, err := decodeSpec(t, "aliases: [{file: "+table+", id: orf, names: [name, alias]}]\nedges:\n"+
+		"  - {file: "+writeFile(t, "e.tsv", "a\tb\nTFC3\tALR1\nTFC3\tSWC3\n")+", relation: r, from: a, to: b, undirected: false}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Genes = genesNamed(t, genes.IDs...)
+	_, _, err = BuildGraph(opened(t), spec)
+	checkFault(t, err, fault.Input, "e.tsv:3", message)
 }
 
 func TestGeneList(t *testing.T) {

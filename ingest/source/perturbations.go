@@ -173,7 +173,7 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		FilterColumns: where.Names(s.Where),
-		Text:          text, Ambiguous: names.whyAmbiguous, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
+		Text:          text, NoGene: names.noGene, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
 	}
 	if names.kinds != nil { // else it knows only ids
 		options.Alias = names.gene
@@ -216,8 +216,9 @@ func (r *alleleReader) listDropped(dropped map[string]int) []byte {
 	text := DroppedNamesHeader
 	for _, name := range names {
 		why := "unknown"
-		if r.find(name).result == ambiguous {
-			why = "ambiguous: " + strings.Join(r.names.featuresOf(name), ", ")
+		if m := r.find(name); m.known() {
+			why = map[found]string{unknown: "not in the graph: ", ambiguous: "ambiguous: "}[m.result] +
+				strings.Join(r.names.owners(r.spelling(name)), ", ")
 		}
 		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
 	}
@@ -264,12 +265,13 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	return report
 }
 
-// whyAmbiguous says which features have an ambiguous name; "" for any other.
-func (n *Names) whyAmbiguous(name string) string {
-	if result := n.find([]byte(name)).result; result == ambiguous {
-		return n.describe(name, result)
+// noGene is the error of a name that tables know and that means no gene of the graph; nil for any
+// other.
+func (n *Names) noGene(name string) error {
+	if m := n.find([]byte(name)); m.known() && m.result != gene {
+		return fault.New(fault.Input, n.hint(name, "graph")+dropHint, "%s", n.describe(name, name))
 	}
-	return ""
+	return nil
 }
 
 // names makes the look-up of genes.
@@ -286,6 +288,9 @@ func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
 	tables, err := prepareAliases("alias_tables", tables)
 	if err != nil {
 		return nil, err
+	}
+	if s.SGDFeatures != "" {
+		tables[0].Place = "--aliases"
 	}
 	var files inputfile.Files
 	defer files.Close()

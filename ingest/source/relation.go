@@ -122,7 +122,7 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 	)
 	done.account(&report, f.ablation)
 	for k, n := range g.byKind {
-		report.note(Count{"names read as " + f.names.kinds[k], n})
+		report.noteAgain("names read as "+f.names.kinds[k], n)
 	}
 	return edges, report, nil
 }

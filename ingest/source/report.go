@@ -44,6 +44,15 @@ func (r *SourceReport) drop(counts ...Count) { r.Dropped = appendCounts(r.Droppe
 // note adds notes, but for counts of zero.
 func (r *SourceReport) note(counts ...Count) { r.Noted = appendCounts(r.Noted, counts) }
 
+// noteAgain adds to the last note if that says the same.
+func (r *SourceReport) noteAgain(what string, n int) {
+	if last := len(r.Noted) - 1; last >= 0 && r.Noted[last].What == what {
+		r.Noted[last].N += n
+		return
+	}
+	r.note(Count{what, n})
+}
+
 func appendCounts(to, counts []Count) []Count {
 	for _, c := range counts {
 		if c.N != 0 {
@@ -58,6 +67,9 @@ func appendCounts(to, counts []Count) []Count {
 // is for rows that were dropped for other reasons.
 func (r SourceReport) check(hint string, names *Names, maxDropped float64) error {
 	otherNames := "give the genes' other names with " + names.otherNames()
+	if r.outside(names) {
+		otherNames = "add the genes to the graph: the tables of names know them"
+	}
 	switch {
 	case r.Rows == 0:
 		return fault.New(fault.Input, "check that it is the right file",
@@ -74,6 +86,17 @@ func (r SourceReport) check(hint string, names *Names, maxDropped float64) error
 			r.File, r.Made, grouped(r.Unnamed), plural(r.Rows, "entry", "entries"), fault.List(r.Unknown[:min(3, len(r.Unknown))]), 100*maxDropped)
 	}
 	return nil
+}
+
+// outside reports whether tables know most of the unknown names.
+func (r SourceReport) outside(names *Names) bool {
+	n := 0
+	for _, name := range r.Unknown {
+		if names.find([]byte(name)).known() {
+			n++
+		}
+	}
+	return 2*n > len(r.Unknown)
 }
 
 // identifiers are the forms of ids that public files have in place of systematic names.

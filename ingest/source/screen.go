@@ -218,22 +218,24 @@ func (r *screenReader) lost(name namedGene) error {
 		return err
 	}
 	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
-		return fault.New(fault.Input, r.lostHint(name.name), "%s", r.names.describe(name.name, name.result))
+		spelled := (&alleleReader{names: r.names, yeast: r.spec.YeastAlleles}).spelling(name.name)
+		return fault.New(fault.Input, r.lostHint(spelled), "%s", r.names.describe(name.name, spelled))
 	}
 	r.missing.lose(name.name, name.result)
 	return nil
 }
 
+const dropHint = "; to drop such samples, pass --unknown-genes drop-sample"
+
 func (r *screenReader) lostHint(name string) string {
-	const others = "; to drop such samples, pass --unknown-genes drop-sample"
-	if alike := r.names.nodes.Alike(name); alike != "" {
-		return alike + others
+	if hint := r.names.hint(name, "graph"); hint != "" {
+		return hint + dropHint
 	}
 	yeast := alleleReader{names: r.names, yeast: true}
 	if l := yeast.ofName(name); l.result == gene && systematicName.MatchString(r.names.nodes.IDs[l.gene]) {
-		return "to read names of yeast's strains and alleles, set yeast_alleles=true" + others
+		return "to read names of yeast's strains and alleles, set yeast_alleles=true" + dropHint
 	}
-	return "add the gene to the graph, or its other names with " + r.names.otherNames() + others
+	return "add the gene to the graph, or its other names with " + r.names.otherNames() + dropHint
 }
 
 // add passes on the sample, unless it has no phenotypes.

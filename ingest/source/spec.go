@@ -67,19 +67,17 @@ type Filter struct {
 	Dropped string `yaml:"dropped"` // label of the dropped rows in the report, such as "of another organism" (required)
 }
 
-// AliasTable is a table of genes and other names of theirs.
+// AliasTable is a table of genes and other names of theirs. A gene that is not in the graph keeps
+// its names: they are nobody else's.
 type AliasTable struct {
 	// public source, such as sgd_features; the other keys override its settings
 	Source      conf.SourceName `yaml:"source" section:"aliases"`
 	TextSpec    `yaml:",inline"`
 	RowsSpec    `yaml:",inline"`
 	ID          string   `yaml:"id"`           // column of gene ids or other known names (required)
-	Names       []string `yaml:"names"`        // columns of other names (required)
+	Names       []string `yaml:"names"`        // columns of other names, in order of precedence (required)
 	Split       string   `yaml:"split"`        // separator between names in a field
 	StripPrefix string   `yaml:"strip_prefix"` // prefix to remove from names that have it
-	// also read rows whose id is not a gene in the list, such as pseudogenes: a name that they share
-	// with a gene is ambiguous. Only for the first table
-	Features bool `yaml:"features"`
 	// labels in the report for the ids and for each column of names, in order of precedence (default:
 	// one label for all)
 	Kinds []string `yaml:"kinds"`

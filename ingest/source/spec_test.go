@@ -66,7 +66,6 @@ func TestSpecRefuses(t *testing.T) {
 		{"genes: {file: f}", "genes.column: missing"},
 		{"genes: {file: f, column: c, filters: [{keep: c == 1}]}", "genes.filters.0.dropped: missing"},
 		{genes + "aliases: [{file: f, id: a, names: [b], kinds: [x]}]", "aliases.0.kinds: found 1, expected one for id and each of names"},
-		{genes + "aliases: [{file: f, id: a, names: [b]}, {source: sgd_features, file: f}]", "aliases.1: found features in table 2"},
 		{genes + "self_loops: drop", `self_loops: found "drop", expected keep, none or append`},
 		{genes + "unknown_genes: drop-sample", `unknown_genes: found "drop-sample", expected error or drop-gene`},
 		{genes + "edges: [{}]", "edges.0.file: missing"},
