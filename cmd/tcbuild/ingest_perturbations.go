@@ -61,7 +61,8 @@ lists every key.`,
 	choiceFlag(cmd, &given.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
 		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
 	flags.Float64Var(given.MaxDropped, "max-dropped", source.DefaultMaxDropped,
-		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several; more is an error")
+		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several, or for its allele; "+
+			"more is an error")
 	whereFlag(flags, &given.Where)
 	duplicatesFlags(cmd, &o.duplicates)
 	require(cmd, "graph", "out")

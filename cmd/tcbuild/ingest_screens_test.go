@@ -124,7 +124,7 @@ func TestIngestUnknownGenes(t *testing.T) {
 	files["biogrid.txt"] += "NONE1\tYAL002W\tNONE1\tVPS8\tphysical\t559292\t559292\n"
 	files["gem.yml"] += "- {id: r2, metabolites: {A: -1, B: 1}, lower_bound: 0, upper_bound: 1000, gene_reaction_rule: TFC3 and NONE1}\n"
 	files["set.tsv"] = "genes\tscore\nYAL001C|YAL002W\t1\nNONE1|YAL002W\t2\nNONE1\t3\nYAL002W\t4\n"
-	const samples = " --graph g --aliases features.tab --out made.tsv"
+	const samples = " --graph g --aliases features.tab --max-dropped 0.7 --out made.tsv"
 	// what the reports say under drop-gene and drop-sample
 	for _, c := range []struct{ run, gene, sample string }{
 		{"perturbations set.tsv" + samples, "1 left without a gene, as theirs are unknown; noted: 2 unknown genes left out", "samples: 2 of 4 entries of set.tsv; dropped: 2 of unknown genes"},

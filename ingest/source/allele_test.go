@@ -105,6 +105,7 @@ func TestSuppressorStrains(t *testing.T) {
 		"YAL001C_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t1\t0\n"+
 		"YAL001C_A_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t2\t0\n"+
 		"YAL001C_sn1\ttfc3\tYAL002W_dma1\tvps8\tDMA30\t3\t0\n", features)
+	spec.MaxDropped = new(1.0)
 	screen, err := spec.Open(genes)
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
@@ -213,7 +214,7 @@ func TestAllelesOfOtherGenes(t *testing.T) {
 		"YOL130W\tYBL008W\t\tYBL008W-A\t2\n"+
 		"YOL130W\tYBL008W\t\tYBL008W-A-1\t3\n"+
 		"YOL130W\tYBL008W\t\tswc3-1\t4\n", sgdFile(t, "ORF YBL008W HIR1 -", "ORF YAL011W SWC3 -"))
-	spec.Alleles = []AlleleKind{DeletionAllele, TSAllele}
+	spec.Alleles, spec.MaxDropped = []AlleleKind{DeletionAllele, TSAllele}, new(1.0)
 	screen, err := spec.Open(genes)
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {

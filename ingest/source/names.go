@@ -114,11 +114,11 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 	named := make([][]featureName, len(columns)) // names get their meaning after the last row
 	empty, outside, ambiguousIDs := 0, 0, 0
 	err = rows.each("aliases", &report, func(batch *table.Batch, i int) error {
-		if batch.Missing(columns[0], i) {
+		id := string(batch.Text(columns[0], i))
+		if batch.Missing(columns[0], i) || id == "" { // a Parquet file can have empty texts
 			empty++
 			return nil
 		}
-		id := string(batch.Text(columns[0], i))
 		features := n.featuresOf(id)
 		if features == nil {
 			features = []uint32{n.newFeature(id, ids)}

@@ -28,6 +28,7 @@ type SourceReport struct {
 	Dropped []Count  `json:"dropped,omitempty"`       // the rest, by reason
 	Noted   []Count  `json:"noted,omitempty"`         // notes on rows that were not dropped for them
 	Unnamed int      `json:"unnamed"`                 // of the dropped rows, those that name no gene, or several
+	Alleles int      `json:"-"`                       // of the dropped rows, those whose alleles do not count as deletions
 	Unknown []string `json:"unknown_names,omitempty"` // unknown or ambiguous names, unique and ascending
 	AllKept bool     `json:"-"`                       // min and max are set, and dropped no row
 }
@@ -63,8 +64,8 @@ func appendCounts(to, counts []Count) []Count {
 }
 
 // check returns an error for a source without any kept rows, or of whose rows a greater share than
-// maxDropped was dropped for their gene names: it is the wrong file, or is read the wrong way. hint
-// is for rows that were dropped for other reasons.
+// maxDropped was dropped for their gene names or alleles: it is the wrong file, or is read the wrong
+// way. hint is for rows that were dropped for other reasons.
 func (r SourceReport) check(hint string, names *Names, maxDropped float64) error {
 	otherNames := "give the genes' other names with " + names.otherNames()
 	if r.outside(names) {
@@ -84,6 +85,10 @@ func (r SourceReport) check(hint string, names *Names, maxDropped float64) error
 		return fault.New(fault.Input, otherNames+"; max_dropped sets the share that may be dropped"+r.looksLike(),
 			"read %s for %s: %s of %s have unknown or ambiguous names, such as %s, expected at most %.4g %%",
 			r.File, r.Made, grouped(r.Unnamed), plural(r.Rows, "entry", "entries"), fault.List(r.Unknown[:min(3, len(r.Unknown))]), 100*maxDropped)
+	case float64(r.Unnamed+r.Alleles) > maxDropped*float64(r.Rows):
+		return fault.New(fault.Input, "check the columns of strains and alleles; max_dropped sets the share that may be dropped",
+			"read %s for %s: kept %s of %s; dropped: %s, expected to drop at most %.4g %% for their names and alleles",
+			r.File, r.Made, grouped(r.Kept), plural(r.Rows, "entry", "entries"), counts(r.Dropped), 100*maxDropped)
 	}
 	return nil
 }
@@ -148,7 +153,8 @@ func checkMaxDropped(share float64) error {
 	return badSetting("", "max_dropped: found %v, expected a share from 0 to 1", share)
 }
 
-// DefaultMaxDropped is the share of a source's rows that may be dropped for their gene names.
+// DefaultMaxDropped is the share of a source's rows that may be dropped for their gene names or
+// alleles.
 const DefaultMaxDropped = 0.5
 
 // WriteTable writes the report as a table, a line per source.

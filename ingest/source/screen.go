@@ -271,6 +271,7 @@ func (r *screenReader) account() SourceReport {
 	report.drop(Count{"with several genes in place of one", r.severalRows}, Count{"left without a gene, as theirs are unknown", r.geneless}, Count{twoNamesReason, r.synonymRows}, Count{selfPairReason, r.selfPairs})
 	for k, kind := range alleleKinds {
 		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
+		report.Alleles += r.kinds[k]
 	}
 	report.drop(r.reasons...)
 	report.drop(Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut})

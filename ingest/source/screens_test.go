@@ -80,7 +80,7 @@ func TestSGA(t *testing.T) {
 		"YZZ999W_sn9\tzzz1\tYAL002W_dma1\tvps8\tDMA30\t6\t0\n" +
 		"TFC3_sn9\ttfc3\ttfc3_dma1\ttfc3\tDMA30\t7\t0\n"
 	spec := screenOf(t, "costanzo2016", text, aliases)
-	spec.UnknownGenes = ingest.DropSample
+	spec.UnknownGenes, spec.MaxDropped = ingest.DropSample, new(1.0)
 	screen, err := spec.Open(genes)
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
@@ -157,7 +157,12 @@ func TestEMAP(t *testing.T) {
 		"YAL001C\tYBR150C\tdelta yal002w\tDELETION\t4\n" +
 		"YBR150C\tYAL001C\tTBS1\tDELETION\t\n"
 	spec := screenOf(t, "emap", text, aliases)
+	spec.MaxDropped = new(0.5)
 	screen, err := spec.Open(genes)
+	_, _, err = readScreen(t, screen, err, genes)
+	checkFault(t, err, fault.Input, "kept 1 of 5 entries; dropped: 1 of allele kind damp", "at most 50 %")
+	spec.MaxDropped = new(0.6)
+	screen, err = spec.Open(genes)
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
