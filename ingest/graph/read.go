@@ -193,6 +193,8 @@ func WrongID(nodeType, id string) (wrong, hint string) {
 		return "contains a control character", "remove it; a line break or a tab may come from another file format"
 	case nodeType == ingest.Gene && strings.Contains(id, "|"):
 		return "contains a |, which separates the genes of a perturbation set", "give the gene one name"
+	case nodeType == ingest.Gene && ingest.IsDate(id):
+		return "is a date, as Excel makes of names such as SEP7", ingest.DateHint
 	}
 	return "", ""
 }

@@ -182,6 +182,7 @@ func TestReadErrors(t *testing.T) {
 		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`},
 		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" contains a control character`},
 		{"gene with the sign between genes", "nodes/gene.tsv", "id\nA|B\n", `read nodes DIR/nodes/gene.tsv:2: id "A|B" contains a |, which separates the genes of a perturbation set`},
+		{"gene that is a date", "nodes/gene.tsv", "id\nsep-1\n2-Sep\n", `read nodes DIR/nodes/gene.tsv:3: id "2-Sep" is a date, as Excel makes of names such as SEP7`},
 		{"relation with a space", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: found table "edges/gene__my net__gene.tsv": its relation is "my net", expected UTF-8 text without spaces and control characters`},
 		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: found table "edges/gene__a\xff__gene.tsv": its relation is "a\xff", expected UTF-8 text without spaces and control characters`},
 		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: found table "edges/gene__a\nb__gene.tsv": its relation is "a\nb", expected UTF-8 text without spaces and control characters`},

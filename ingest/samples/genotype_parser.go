@@ -3,7 +3,6 @@ package samples
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -132,7 +131,7 @@ func (p *genotypeParser) add(name []byte) error {
 			return known
 		}
 		return fault.New(fault.Input, p.unknownHint(string(name)),
-			"gene %s is not in nodes/gene, expected one of its %s ids", QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
+			"gene %s is not in nodes/gene, expected one of its %s ids", ingest.QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
 	}
 	found := new(missing)
 	p.missing[string(name)] = found
@@ -175,17 +174,6 @@ func (p *genotypeParser) addGene(index uint32, name []byte) error {
 		p.names = append(p.names, name)
 	}
 	return nil
-}
-
-// excelDate is what Excel makes of names such as SEP7 and OCT1, in several languages.
-var excelDate = regexp.MustCompile(`(?i)^([0-9]{1,2}[-. ]+[a-zäû]{3,4}\.?|[a-zäû]{3,4}[-. ]+[0-9]{1,2}|[0-9]{4}-[0-9]{2}-[0-9]{2}( 00:00:00)?|[0-9]{1,2}[/.][0-9]{1,2}[/.]([0-9]{2}){1,2})$`)
-
-// QuoteGene quotes a name that no gene has for an error, which says if it looks like a date.
-func QuoteGene[T []byte | string](name T) string {
-	if excelDate.MatchString(string(name)) {
-		return fault.Quote(name) + " (a date, as Excel makes of names such as SEP7)"
-	}
-	return fault.Quote(name)
 }
 
 // unknownHint says what to do about a name that is not in the graph.

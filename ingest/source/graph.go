@@ -244,6 +244,9 @@ func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceRep
 		if len(id) == 0 {
 			return fmt.Errorf("column %q is empty, expected an id of a %s", spec.Column, spec.Type)
 		}
+		if spec.Type == ingest.Gene && ingest.IsDate(id) {
+			return dateFault(id)
+		}
 		return cmp.Or(checkNodeID(spec.Type, id), checkUTF8(id))
 	})
 	if err != nil {
@@ -285,13 +288,22 @@ func checkNodeID(nodeType string, id []byte) error {
 	return nil
 }
 
+// dateFault is the error of a gene's id that is a date.
+func dateFault[T []byte | string](id T) error {
+	return fault.New(fault.Input, ingest.DateHint, "found gene %s, expected an id", ingest.QuoteGene(id))
+}
+
 // genesOfModel are the genes that the rules of a model name.
 func genesOfModel(model *gem) (*ingest.Nodes, SourceReport, error) {
 	report := SourceReport{Made: "genes", File: model.path}
 	named := make(map[string]bool)
 	for _, reaction := range model.reactions {
 		for _, gene := range reaction.rule.Genes() {
-			if err := ingest.CheckGeneName([]byte(gene)); err != nil {
+			err := ingest.CheckGeneName([]byte(gene))
+			if ingest.IsDate(gene) {
+				err = dateFault(gene)
+			}
+			if err != nil {
 				return nil, report, fmt.Errorf("read genes %s: %w", model.path, err)
 			}
 			named[gene] = true

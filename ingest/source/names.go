@@ -11,7 +11,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 )
 
@@ -112,7 +111,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 	n.kinds = append(n.kinds, spec.Kinds...)
 	split := []byte(cmp.Or(spec.Split, "\x00"))
 	named := make([][]featureName, len(columns)) // names get their meaning after the last row
-	empty, outside, ambiguousIDs := 0, 0, 0
+	empty, outside, ambiguousIDs, dates := 0, 0, 0, 0
 	err = rows.each("aliases", &report, func(batch *table.Batch, i int) error {
 		id := string(batch.Text(columns[0], i))
 		if batch.Missing(columns[0], i) || id == "" { // a Parquet file can have empty texts
@@ -144,6 +143,10 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 				if inQuotes(name) {
 					return fault.New(fault.Input, ingest.QuotesHint, "found name %s, expected one without quotes around it", fault.Quote(name))
 				}
+				if ingest.IsDate(name) {
+					dates++ // of one gene here, and perhaps of another in the set
+					continue
+				}
 				for _, feature := range features {
 					named[k] = append(named[k], featureName{string(name), feature})
 				}
@@ -161,6 +164,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 	}
 	report.drop(Count{"without an id", empty}, Count{"of genes that are not in the graph", outside},
 		Count{"of ambiguous names", ambiguousIDs})
+	report.note(Count{"names that Excel made dates, which mean no gene", dates})
 	n.noteAmbiguous(&report, ids)
 	return report, report.check("check "+string(spec.Place)+": no id of the table is a gene's", n, 1)
 }
@@ -324,5 +328,5 @@ func (n *Names) describe(name, spelled string) string {
 	case owners != nil && !slices.Equal(owners, []string{name}):
 		return fmt.Sprintf("gene %s (%s) is not in the graph (%s)", fault.Quote(name), strings.Join(owners, " or "), ids)
 	}
-	return fmt.Sprintf("gene %s is not in the gene list (%s)", samples.QuoteGene(name), ids)
+	return fmt.Sprintf("gene %s is not in the gene list (%s)", ingest.QuoteGene(name), ids)
 }

@@ -167,6 +167,22 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 	}
 }
 
+// A date is no name: Excel makes the same one of MARC1 and MARCH1.
+func TestDatesAmongNames(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
+	file := writeFile(t, "hgnc.tsv", "id\tsymbol\talias\nA\t1-Mar\tAXOT\nB\tMTARC1\t1-Mar|MOSC1\n")
+	names, report, err := ReadNames(opened(t), []AliasTable{{TextSpec: TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}}, genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "aliases: 2 of 2 entries of hgnc.tsv; noted: 2 names that Excel made dates, which mean no gene"; report[0].String() != want {
+		t.Errorf("got %s, want %s", report[0], want)
+	}
+	if got := names.describe("1-Mar", "1-Mar"); !strings.Contains(got, `"1-Mar" (a date, as Excel makes`) {
+		t.Errorf("the date is described as %s", got)
+	}
+}
+
 // Wherever genes are named, a name of a gene outside the graph is not that of another.
 func TestGenesOutsideTheGraph(t *testing.T) {
 	table := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
@@ -238,6 +254,7 @@ func TestGeneListErrors(t *testing.T) {
 		{"duplicate", table("x\tid\n1\tB\n2\tA\n3\tB\n", "id"), []string{"g.tsv:4", `"B"`, "g.tsv:2"}},
 		{"empty id", table("x\tid\n1\tB\n2\t\n", "id"), []string{"g.tsv:3", "is empty"}},
 		{"no such column", table("x\tid\n1\tB\n", "gene"), []string{"g.tsv", `no column "gene"`, "x, id"}},
+		{"a date", table("x\tid\n1\tMARCH2\n2\tsep-1\n3\t1-Mar\n", "id"), []string{"g.tsv:4", `"1-Mar" (a date, as Excel makes of names such as SEP7)`}},
 		{"a number", table("x\tid\n1\tB\n", "1"), []string{`no column "1"`}},
 		{"none of the type", sgdGenes(t, sgdFile(t, "CDS - - -")), []string{"found no genes in 1 row,"}},
 		{"nameless", sgdGenes(t, sgdFile(t, "ORF A - -", "ORF - - -")), []string{"SGD_features.tab:2", `"feature_name" is empty`}},

@@ -216,6 +216,9 @@ func (r *alleleReader) listDropped(dropped map[string]int) []byte {
 	text := DroppedNamesHeader
 	for _, name := range names {
 		why := "unknown"
+		if ingest.IsDate(name) {
+			why = "a date, as Excel makes of names"
+		}
 		if m := r.find(name); m.known() {
 			why = map[found]string{unknown: "not in the graph: ", ambiguous: "ambiguous: "}[m.result] +
 				strings.Join(r.names.owners(r.spelling(name)), ", ")

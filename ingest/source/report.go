@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/internal/disk"
 )
 
@@ -109,6 +110,7 @@ var identifiers = []struct {
 	name    string
 	pattern *regexp.Regexp
 }{
+	{"dates, as Excel makes of names such as SEP7", ingest.ExcelDate},
 	{"Entrez gene ids", regexp.MustCompile(`^[0-9]+$`)},
 	{"SGD ids", regexp.MustCompile(`^(SGD:)?S[0-9]{9}$`)},
 	{"UniProt accessions", regexp.MustCompile(`^([OPQ][0-9][A-Z0-9]{3}[0-9]|[A-NR-Z][0-9]([A-Z][A-Z0-9]{2}[0-9]){1,2})$`)},

@@ -96,7 +96,7 @@ func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.Unknown
 		case !known:
 			return fault.New(fault.Input, cmp.Or(genes.Alike(string(id)), "correct the name, or add it to nodes/gene"+otherwise),
 				"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
-				r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
+				r.Where(b.First+int64(i)), ingest.QuoteGene(id), genes.Len())
 		case listed[gene]:
 			counts.RepeatedGenes++
 		default:

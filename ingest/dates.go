@@ -1,0 +1,38 @@
+package ingest
+
+import (
+	"regexp"
+
+	"tcbuild/fault"
+)
+
+// excelMonths are Excel's short names of months in the languages of Europe.
+const excelMonths = `(jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec` +
+	`|mär|mrz|mai|okt|dez|janv|févr|mars|avr|juin|juil|août|déc` +
+	`|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|fev|out|mrt|mei|maj)`
+
+// ExcelDate matches what Excel makes of names such as SEP7 and MARCH1, in several languages, and
+// what pandas reads from such a cell. It matches no gene: sep-1 is one of C. elegans, AARS.1 a name
+// that R numbered, and a number of five digits, which Excel stores for a date, an Entrez id.
+var ExcelDate = regexp.MustCompile(`^(` +
+	`(?i:[0-9]{1,2}[-. ]+` + excelMonths + `\.?([-. ]+([0-9]{2}){1,2})?)` + // 7-Sep, 07. Sep, 7-Sep-2024
+	`|(?i:` + excelMonths + `[- ]0[0-9])` + // Sep-07
+	`|(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-[0-9]{2}` + // Oct-45
+	`|(19|20)[0-9]{2}[-/](0[1-9]|1[0-2])[-/][0-3][0-9]([ T]00:00:00)?` + // 2024-09-07
+	`|[0-9]{1,2}/[0-9]{1,2}/([0-9]{2}){1,2}` + // 9/7/24
+	`|[0-9]{1,2}\.[0-9]{1,2}\.(19|20)[0-9]{2}` + // 7.9.2024
+	`|[0-9]{1,2}[月월] ?[0-9]{1,2}[日일])$`)
+
+// IsDate reports whether a text is certainly a date that Excel made of a gene's name.
+func IsDate[T []byte | string](name T) bool { return ExcelDate.MatchString(string(name)) }
+
+// DateHint is the hint for an id that is a date.
+const DateHint = "write the gene's name again; in Excel, format the column as text before you paste or import names"
+
+// QuoteGene quotes a name that no gene has for an error, which says if it is a date.
+func QuoteGene[T []byte | string](name T) string {
+	if IsDate(name) {
+		return fault.Quote(name) + " (a date, as Excel makes of names such as SEP7)"
+	}
+	return fault.Quote(name)
+}
