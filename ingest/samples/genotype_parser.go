@@ -183,6 +183,8 @@ func (p *genotypeParser) unknownHint(name string) string {
 	switch alike := p.genes.Alike(name); {
 	case control != "":
 		return control + "; " + others
+	case ingest.IsDate(name):
+		return ingest.DateHint + "; " + others
 	case alike != "":
 		return alike + "; " + others
 	case p.options.Alias == nil:

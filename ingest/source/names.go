@@ -281,14 +281,16 @@ func (n *Names) unknownHint(name string) string {
 	return "add the gene to the gene list, or its other names with " + n.otherNames() + drop
 }
 
-// hint says what to do about a name for which find found no gene: one that tables know, or that is
-// like an id. It is "" for any other.
+// hint says what to do about a name for which find found no gene: one that tables know, that is a
+// date, or that is like an id. It is "" for any other.
 func (n *Names) hint(name, genes string) string {
 	switch owners := n.owners(name); {
 	case len(owners) == 1:
 		return "add " + owners[0] + " to the " + genes
 	case owners != nil:
 		return "write the id of the gene that is meant"
+	case n.nodes.Type == ingest.Gene && ingest.IsDate(name):
+		return ingest.DateHint
 	}
 	return n.nodes.Alike(name)
 }

@@ -181,6 +181,9 @@ func TestDatesAmongNames(t *testing.T) {
 	if got := names.describe("1-Mar", "1-Mar"); !strings.Contains(got, `"1-Mar" (a date, as Excel makes`) {
 		t.Errorf("the date is described as %s", got)
 	}
+	if got := names.unknownHint("1-Mar"); !strings.HasPrefix(got, "write the gene's name again; in Excel") {
+		t.Errorf("the hint for a date is %s", got)
+	}
 }
 
 // Wherever genes are named, a name of a gene outside the graph is not that of another.

@@ -93,6 +93,9 @@ func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.Unknown
 		switch {
 		case !known && unknown == ingest.DropGene:
 			counts.UnknownGenes++
+		case !known && ingest.IsDate(id):
+			return fault.New(fault.Input, ingest.DateHint, "read genes %s: found gene %s, expected an id",
+				r.Where(b.First+int64(i)), ingest.QuoteGene(id))
 		case !known:
 			return fault.New(fault.Input, cmp.Or(genes.Alike(string(id)), "correct the name, or add it to nodes/gene"+otherwise),
 				"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
