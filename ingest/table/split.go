@@ -48,18 +48,22 @@ func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 	return fields[:first+len(kept)]
 }
 
-// quotedLength finds the end of a row with quotes: the first line feed outside quotes. length is -1
-// if text ends before it; breaks counts the line feeds inside quotes.
-func quotedLength(text []byte) (length, breaks int) {
-	inside := false
+// quotedLength finds the end of a row with quotes: the first line feed outside quotes, which begin
+// where a field does. length is -1 if text ends before it; breaks counts the line feeds inside
+// quotes.
+func quotedLength(text []byte, delimiter byte) (length, breaks int) {
+	begins, quoted, inside := true, false, false // a field; one in quotes; and inside its quotes
 	for i, c := range text {
 		switch {
-		case c == '"':
-			inside = !inside
+		case c == '"' && (begins || quoted):
+			begins, quoted, inside = false, true, !inside
 		case c == '\n' && !inside:
 			return i, breaks
 		case c == '\n':
 			breaks++
+		case !inside:
+			begins = c == delimiter || delimiter == ' ' && c == '\t'
+			quoted = quoted && !begins
 		}
 	}
 	return -1, breaks
@@ -127,8 +131,29 @@ func inQuotes(field []byte) bool {
 		bytes.Count(field[1:last], []byte{'"'}) == 2*bytes.Count(field[1:last], []byte(`""`))
 }
 
+// unquoteExcel unquotes fields that Excel quotes in tab-separated text, in place: those with commas
+// or quotes. Elsewhere, quotes around a whole field are part of the text.
+func unquoteExcel(fields []rows.Span, buffer []byte) {
+	for k, f := range fields {
+		field := buffer[f.Start:f.End]
+		if !inQuotes(field) || bytes.IndexByte(field, ',') < 0 && !bytes.Contains(field[1:len(field)-1], []byte(`"`)) {
+			continue
+		}
+		to := f.Start
+		for at := f.Start + 1; at < f.End-1; at++ {
+			if buffer[at] == '"' {
+				at++ // the second of two
+			}
+			buffer[to] = buffer[at]
+			to++
+		}
+		fields[k].End = to
+	}
+}
+
 // splitQuoted appends the fields of the row buffer[begin:end]. It unquotes fields in place, which
-// only makes them shorter. A run of spaces is one delimiter.
+// only makes them shorter. A run of spaces is one delimiter. Between tabs, a field that does not
+// begin with a quote may have quotes: 5'-"x".
 func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter byte) ([]rows.Span, error) {
 	delimits := func(c byte) bool { return c == delimiter || delimiter == ' ' && c == '\t' }
 	for at := begin; ; at++ { // at is the start of a field, then the delimiter after it
@@ -154,7 +179,7 @@ func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter by
 			}
 		} else {
 			for ; at < end && !delimits(buffer[at]); at++ {
-				if buffer[at] == '"' {
+				if buffer[at] == '"' && delimiter != '\t' {
 					return nil, errBareQuote
 				}
 			}

@@ -33,7 +33,8 @@ const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet 
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
 	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they have a meaning only if the
-	// first field of the file is in quotes, or all fields of a column below the header.
+	// first field of the file is in quotes, or all fields of a column below the header, and with a
+	// tab in fields that Excel quotes.
 	Delimiter byte
 	// DelimiterSetting is how users write the delimiter ; for hints; "" if they cannot set it.
 	DelimiterSetting string

@@ -260,7 +260,7 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 	}
 	quotes := s.quoted && length >= 0 && bytes.IndexByte(rest[:length], '"') >= 0
 	if quotes {
-		length, breaks = quotedLength(rest)
+		length, breaks = quotedLength(rest, s.delimiter)
 	}
 	next := length + 1
 	if length < 0 {
@@ -291,7 +291,11 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 		}
 		fields = all
 	default:
+		before := len(fields)
 		fields = s.split(fields, record, s.begin)
+		if s.delimiter == '\t' && bytes.IndexByte(record, '"') >= 0 {
+			unquoteExcel(fields[before:], s.buffer)
+		}
 	}
 	s.begin += next
 	s.line += 1 + int64(breaks)
