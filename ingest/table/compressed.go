@@ -3,8 +3,10 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zip"
@@ -62,6 +64,10 @@ func openMember(path string, in *io.SectionReader, name string) (string, io.Read
 	if err != nil {
 		return "", nil, notZip(path, in, err)
 	}
+	if !isWhole(in, archive) {
+		return "", nil, fault.New(fault.Input, "make the archive again, with all files in one",
+			"read %s: found bytes before or after the archive, such as those of another one", path)
+	}
 	var names []string
 	for _, member := range archive.File {
 		if member.FileInfo().IsDir() {
@@ -85,6 +91,21 @@ func openMember(path string, in *io.SectionReader, name string) (string, io.Read
 	}
 	return "", nil, fault.New(fault.Input, "set member, beside the file, to one of them",
 		"open table %s: %s, expected one of %s", path, found, fault.List(names))
+}
+
+// isWhole reports whether an archive is the whole file: its directory lies before the record at its
+// end, and nothing follows. The library looks for that record, and ignores another archive before
+// it or behind it.
+func isWhole(in *io.SectionReader, archive *zip.Reader) bool {
+	const size, size64 = 22, 20 + 56 // of the record; of those before it in large archives
+	at := in.Size() - size - int64(len(archive.Comment))
+	var record [size]byte
+	if _, err := in.ReadAt(record[:], at); err != nil || string(record[:4]) != "PK\x05\x06" {
+		return false
+	}
+	length, offset := binary.LittleEndian.Uint32(record[12:]), binary.LittleEndian.Uint32(record[16:])
+	end := int64(offset) + int64(length)
+	return end == at || end == at-size64 || max(length, offset) == math.MaxUint32
 }
 
 // notZip is the error of a file that is not read as a zip file: it is another one, or damaged.

@@ -122,6 +122,8 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 		s, err = parquetfile.Open(path, in)
 	case format == ".arrow" && compression == "":
 		s, err = arrowfile.Open(path, in)
+	case format == ".arrows":
+		err = arrowfile.StreamError(path)
 	case isText(format) || format == ".zip" || options.Delimiter != 0 && format != ".parquet" && format != ".arrow":
 		s, err = openTextFile(path, in, options)
 	default:

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/table/rows"
 )
 
@@ -27,8 +28,26 @@ type Source struct {
 	at     int          // the next row in record
 }
 
+// StreamError is the error of an Arrow stream, which has no footer: batches could be missing at its
+// end.
+func StreamError(path string) error {
+	return fault.New(fault.Input,
+		"read it with pyarrow.ipc.open_stream, and write it with pyarrow.ipc.new_file or pyarrow.feather.write_feather",
+		"open table %s: found an Arrow stream, expected an Arrow file (Feather version 2)", path)
+}
+
+// isStream reports whether a file begins with the schema of an Arrow stream.
+func isStream(in *io.SectionReader) bool {
+	magic := make([]byte, len(fileMagic))
+	_, err := in.ReadAt(magic, 0)
+	return err == nil && string(magic) != fileMagic && schemaAt(in, 0)
+}
+
 // Open opens a table. The caller keeps ownership of the file.
 func Open(path string, in *io.SectionReader) (*Source, error) {
+	if isStream(in) {
+		return nil, StreamError(path)
+	}
 	s := &Source{Binary: rows.Binary{Path: path}}
 	err := rows.Guard(func() (err error) {
 		if s.reader, err = open(in, true); err != nil {

@@ -29,8 +29,10 @@ const (
 	messageKind, messageHeader, messageBody         = 6, 8, 10
 	recordVariadicCounts                            = 12
 
+	fileMagic       = "ARROW1"
 	blockSize       = 24 // offset int64, metadata length int32, padding, body length int64
 	maxNesting      = 64 // of fields, as in the Arrow reader
+	largestGap      = 64 // more than writers leave to align what follows
 	magicSize       = 8  // "ARROW1" and two bytes to align what follows
 	trailerSize     = 10 // footer length int32, magic "ARROW1"
 	continuationEnd = 8  // 0xffffffff and the length before a message
@@ -64,7 +66,7 @@ func verify(file *io.SectionReader, frames bool) error {
 		return err
 	}
 	length := int64(int32(binary.LittleEndian.Uint32(trailer)))
-	if string(trailer[4:]) != "ARROW1" || length <= 0 || length > size-trailerSize {
+	if string(trailer[4:]) != fileMagic || length <= 0 || length > size-trailerSize {
 		return errors.New("the file does not end like an Arrow IPC file")
 	}
 	footer, err := readTable(file, size-trailerSize-length, length)
@@ -112,6 +114,9 @@ func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records [
 			return fmt.Errorf("message at byte %d: %w", at, err)
 		}
 		if b.metadata == 0 { // the end of the stream
+			if rest := footer - at - continuationEnd; rest > largestGap {
+				return fmt.Errorf("found %d bytes between the last batch and the footer, such as another file's", rest)
+			}
 			break
 		}
 		kind := message.GetByteSlot(messageKind, 0)
@@ -129,6 +134,9 @@ func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records [
 			return fmt.Errorf("message at byte %d: %w", at, err)
 		}
 		at += int64(b.metadata) + b.body
+	}
+	if len(found[schemaMessage]) > 1 {
+		return fmt.Errorf("found %d schemas, expected one", len(found[schemaMessage]))
 	}
 	if !slices.Equal(found[dictionaryBatch], dictionaries) || !slices.Equal(found[recordBatch], records) {
 		return fmt.Errorf("the %d batches that its footer names are not the %d in the file",

@@ -2,6 +2,7 @@
 package parquetfile
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -40,7 +41,10 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 			return err
 		}
 		s.describe(s.reader.MetaData().Schema, durations)
-		return checkFooter(s.reader)
+		if err := checkFooter(s.reader); err != nil {
+			return err
+		}
+		return checkEnd(in, s.reader.MetaData())
 	})
 	if err != nil {
 		return nil, rows.Damaged(path, "in its footer or schema", err)
@@ -152,6 +156,37 @@ func checkFooter(r *file.Reader) error {
 	}
 	if rows != r.NumRows() {
 		return fmt.Errorf("found row groups of %d rows, expected %d", rows, r.NumRows())
+	}
+	return nil
+}
+
+// checkEnd returns an error if much lies between what a footer names and the footer: it may be the
+// last of two files, and name the rows of the first.
+func checkEnd(in *io.SectionReader, all *metadata.FileMetaData) error {
+	const trailer, largestGap = 8, 64 // the footer's length and magic; more than writers leave
+	var length [trailer]byte
+	if _, err := in.ReadAt(length[:], in.Size()-trailer); err != nil {
+		return err
+	}
+	footer := in.Size() - trailer - int64(binary.LittleEndian.Uint32(length[:]))
+	end := int64(len("PAR1"))
+	for _, group := range all.RowGroups {
+		for _, column := range group.Columns {
+			chunk := column.GetMetaData()
+			if chunk == nil || chunk.IsSetBloomFilterOffset() { // whose length may not be known
+				return nil
+			}
+			start := chunk.GetDataPageOffset()
+			if chunk.IsSetDictionaryPageOffset() && chunk.GetDictionaryPageOffset() > 0 {
+				start = min(start, chunk.GetDictionaryPageOffset())
+			}
+			end = max(end, start+chunk.GetTotalCompressedSize(),
+				column.GetOffsetIndexOffset()+int64(column.GetOffsetIndexLength()),
+				column.GetColumnIndexOffset()+int64(column.GetColumnIndexLength()))
+		}
+	}
+	if rest := footer - end; rest > largestGap {
+		return fmt.Errorf("found %d bytes between the last column and the footer, such as another file's", rest)
 	}
 	return nil
 }

@@ -1,0 +1,105 @@
+package table
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/klauspost/compress/zip"
+	"github.com/klauspost/compress/zstd"
+
+	"tcbuild/fault"
+)
+
+// Two files in one are read as a whole, where the format says so, or are an error. Readers that
+// begin at a footer would read the rows of one file.
+func TestFilesInOne(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/*.parquet")
+	more, _ := filepath.Glob("*/testdata/seeds/*")
+	arrows, _ := filepath.Glob("testdata/*.arrow")
+	for _, path := range append(append(paths, more...), arrows...) {
+		content, err := os.ReadFile(path)
+		check(t, err)
+		if readDamaged(t, filepath.Base(path), content) != nil {
+			continue // damage is what it is for
+		}
+		if err := readDamaged(t, "two-"+filepath.Base(path), append(bytes.Clone(content), content...)); err == nil {
+			t.Errorf("%s twice: no error", path)
+		}
+	}
+}
+
+func TestCompressedInOne(t *testing.T) {
+	gzipped := func(text string) []byte {
+		var content bytes.Buffer
+		w := gzip.NewWriter(&content)
+		w.Write([]byte(text))
+		w.Close()
+		return content.Bytes()
+	}
+	encoder, _ := zstd.NewWriter(nil)
+	zstandard := func(text string) []byte { return encoder.EncodeAll([]byte(text), nil) }
+	zipped := func(text string) []byte {
+		var content bytes.Buffer
+		w := zip.NewWriter(&content)
+		member, _ := w.Create("a.tsv")
+		member.Write([]byte(text))
+		w.Close()
+		return content.Bytes()
+	}
+	for _, c := range []struct {
+		file   string
+		parts  [][]byte
+		fields string // of the first column, or the error
+	}{
+		{"a.tsv.gz", [][]byte{gzipped("x\n1\n"), gzipped("2\n3"), gzipped("\n4\n")}, "1 2 3 4"},
+		{"a.tsv.gz", [][]byte{gzipped("x\n1\n"), gzipped(""), gzipped("2\n")}, "1 2"},
+		{"a.tsv.gz", [][]byte{gzipped("x\n1\n"), []byte("2\n")}, "truncated or damaged"},
+		{"a.tsv.gz", [][]byte{gzipped("x\n1\n"), gzipped("2\n")[:12]}, "truncated or damaged"},
+		{"a.tsv.zst", [][]byte{zstandard("x\n1\n"), zstandard("2\n3"), zstandard("\n4\n")}, "1 2 3 4"},
+		{"a.tsv.zst", [][]byte{zstandard("x\n1\n"), []byte("2\n")}, "truncated or damaged"},
+		{"a.tsv.zst", [][]byte{zstandard("x\n1\n"), zstandard("2\n3")[:8]}, "truncated or damaged"},
+		{"a.zip", [][]byte{zipped("x\n1\n")}, "1"},
+		{"a.zip", [][]byte{zipped("x\n1\n"), zipped("x\n2\n")}, "found bytes before or after the archive"},
+		{"a.zip", [][]byte{zipped("x\n1\n"), []byte("2\n")}, "found bytes before or after the archive"},
+		{"a.zip", [][]byte{[]byte("x\n"), zipped("x\n1\n")}, "found bytes before or after the archive"},
+	} {
+		_, rows, _, err := readTexts(write(t, c.file, bytes.Join(c.parts, nil)), TextOptions{})
+		var fields []string
+		for _, row := range rows {
+			fields = append(fields, row...)
+		}
+		found := strings.Join(fields, " ")
+		if err != nil {
+			found = err.Error()
+		}
+		if found != c.fields && (err == nil || !strings.Contains(found, c.fields)) {
+			t.Errorf("%s of %d parts: got %s, want %s", c.file, len(c.parts), found, c.fields)
+		}
+	}
+}
+
+// An Arrow stream is named as what it is, whatever its ending.
+func TestArrowStream(t *testing.T) {
+	values := array.NewFloat64Builder(memory.DefaultAllocator)
+	values.Append(1)
+	numbers := values.NewArray()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: numbers.DataType()}}, nil)
+	var content bytes.Buffer
+	w := ipc.NewWriter(&content, ipc.WithSchema(schema))
+	check(t, w.Write(array.NewRecord(schema, []arrow.Array{numbers}, 1)))
+	check(t, w.Close())
+	for _, name := range []string{"a.arrow", "a.arrows"} {
+		err := readDamaged(t, name, content.Bytes())
+		if err == nil || !strings.Contains(err.Error(), "found an Arrow stream, expected an Arrow file") || fault.HintOf(err) == "" {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
