@@ -189,6 +189,16 @@ func (s *Samples) At(i int, sample *Sample) {
 // Len is the number of samples.
 func (s *Samples) Len() int { return len(s.idEnds) }
 
+// TextBytes is the length of the ids and texts of samples First+from to First+end-1.
+func (s *Samples) TextBytes(from, end int) int {
+	bytes := start(s.idEnds, end) - start(s.idEnds, from)
+	if s.attributes > 0 && from < end {
+		last := s.attributeValues[end*s.attributes-1].end
+		bytes += last - s.attributeValues[from*s.attributes].start
+	}
+	return bytes
+}
+
 // ID returns the sample id of sample First+i.
 func (s *Samples) ID(i int) []byte { return s.ids[start(s.idEnds, i):s.idEnds[i]] }
 
@@ -288,10 +298,12 @@ type Repeats struct {
 }
 
 // BatchSamples is the number of samples in a batch that Scan passes on. Batches of samples with
-// many columns are smaller, about batchValues values.
+// many columns are smaller, about batchValues values, and so are those with long texts.
 const (
 	BatchSamples = 4096
 	batchValues  = 1 << 21
+	// BatchTexts is about how many bytes of ids and texts a batch has at most.
+	BatchTexts = 32 << 20
 )
 
 // Batcher collects the samples of a Scan into batches. The receiver owns each batch.
@@ -322,7 +334,7 @@ func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attribute
 	}
 	b.samples.Append(id, genes, phenotypes, attributes)
 	b.Counts.Samples++
-	if b.samples.Len() == b.size {
+	if n := b.samples.Len(); n == b.size || b.samples.TextBytes(0, n) >= BatchTexts {
 		return b.Flush()
 	}
 	return nil

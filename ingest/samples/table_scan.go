@@ -27,6 +27,7 @@ func (p *Table) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	for range runtime.GOMAXPROCS(0) {
 		s.parsers = append(s.parsers, newSampleParser(p))
 	}
+	s.each = max(firstRows/len(s.parsers), 1)
 	s.ids = p.SampleIDs()
 	err = s.rows(r)
 	for _, parser := range s.parsers {
@@ -44,6 +45,9 @@ func (p *Table) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	return s.counts, p.checkRemaining(s.counts, p.file.Path(), &s.controls)
 }
 
+// firstRows is how many rows are parsed first, before anything is known of the length of texts.
+const firstRows = 256
+
 // tableScan is a Scan of a table. The rows of a batch are parsed side by side.
 type tableScan struct {
 	*Table
@@ -52,6 +56,7 @@ type tableScan struct {
 	counts   ingest.Counts
 	controls controlSamples
 	yield    func(*ingest.Samples) error
+	each     int // rows that a parser is given: fewer if texts are long
 }
 
 func (s *tableScan) rows(r *table.Reader) error {
@@ -60,7 +65,7 @@ func (s *tableScan) rows(r *table.Reader) error {
 			return err
 		}
 		for next := 0; next < b.Len; {
-			each := min((b.Len-next+len(s.parsers)-1)/len(s.parsers), ingest.BatchSize(s.layout.columns))
+			each := min((b.Len-next+len(s.parsers)-1)/len(s.parsers), ingest.BatchSize(s.layout.columns), s.each)
 			var group sync.WaitGroup
 			for _, parser := range s.parsers {
 				parser.first, parser.next, parser.end = next, next, min(next+each, b.Len)
@@ -68,6 +73,7 @@ func (s *tableScan) rows(r *table.Reader) error {
 				group.Go(func() { parser.parseRows(b.Twin()) })
 			}
 			group.Wait()
+			s.adapt()
 			for _, parser := range s.parsers {
 				for _, row := range parser.controls {
 					s.controls.add(func() string { return r.Where(b.First + int64(row)) })
@@ -87,6 +93,21 @@ func (s *tableScan) rows(r *table.Reader) error {
 		}
 	}
 	return nil
+}
+
+// adapt makes the next batches smaller if the texts of those just parsed are long, and larger if they
+// are short.
+func (s *tableScan) adapt() {
+	bytes := 0
+	for _, parser := range s.parsers {
+		bytes += parser.samples.TextBytes(0, parser.samples.Len())
+	}
+	switch {
+	case bytes > ingest.BatchTexts:
+		s.each = max(s.each/4, 1)
+	case bytes < ingest.BatchTexts/4:
+		s.each = min(4*s.each, ingest.BatchSamples)
+	}
 }
 
 // take passes on what a parser has made of its rows.

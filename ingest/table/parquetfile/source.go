@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
@@ -27,11 +28,12 @@ type Source struct {
 	columns []*column // of the open row group; nil if a column is not read
 	group   int       // the row group to open next
 	left    int64     // rows left in the open row group
+	window  int64     // rows to read next: fewer if texts are long
 }
 
 // Open opens a table. The caller keeps ownership of the file.
 func Open(path string, in *io.SectionReader) (*Source, error) {
-	s := &Source{Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size())}
+	s := &Source{Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size()), window: firstRows}
 	err := rows.Guard(func() (err error) {
 		if s.reader, err = file.NewParquetReader(in, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
 			return err
@@ -85,7 +87,7 @@ func (s *Source) load() ([]arrow.Array, int, error) {
 			return nil, 0, err
 		}
 	}
-	n := min(s.left, rows.BatchRows)
+	n := min(s.left, s.window)
 	columns := make([]arrow.Array, len(s.columns))
 	for i, column := range s.columns {
 		if column == nil {
@@ -97,7 +99,30 @@ func (s *Source) load() ([]arrow.Array, int, error) {
 		}
 	}
 	s.left -= n
+	s.adapt(columns)
 	return columns, int(n), nil
+}
+
+const (
+	firstRows   = 256      // read before anything is known of the length of texts
+	batchTexts  = 32 << 20 // bytes; a batch with more makes the next one smaller
+	growingRows = 4        // how many times smaller, or larger
+)
+
+// adapt makes the next batch smaller if these columns have long texts, and larger if short.
+func (s *Source) adapt(columns []arrow.Array) {
+	bytes := 0
+	for _, column := range columns {
+		if texts, ok := column.(array.BinaryLike); ok {
+			bytes += len(texts.ValueBytes())
+		}
+	}
+	switch {
+	case bytes > batchTexts:
+		s.window = max(s.window/growingRows, 1)
+	case bytes < batchTexts/growingRows:
+		s.window = min(growingRows*s.window, rows.BatchRows)
+	}
 }
 
 func (s *Source) openGroup() error {

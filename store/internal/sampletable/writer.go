@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -32,9 +33,12 @@ type Writer struct {
 	layout  Layout
 	rows    []span // of the file that is being collected
 	count   int    // of samples in it
+	texts   int    // bytes of their ids and texts
 	parts   []*writtenPart
-	group   *errgroup.Group // writes parts
-	failed  context.Context // done when one cannot be written
+	bytes   int                 // that the samples of a file take, without texts
+	waiting *semaphore.Weighted // bytes of the files that are being written
+	group   *errgroup.Group     // writes parts
+	failed  context.Context     // done when one cannot be written
 }
 
 // span is samples from to end-1 of a batch.
@@ -61,18 +65,27 @@ func Create(dir string, columns ingest.Columns) (*Writer, error) {
 		}
 	}
 	w := &Writer{dir: dir, schema: schema(columns), columns: columns, layout: LayoutOf(columns)}
-	bytes := 8 * w.layout.PartSamples * (8 + len(columns.Phenotypes) + 3*len(columns.Attributes))
+	w.bytes = 8 * w.layout.PartSamples * (8 + len(columns.Phenotypes) + 3*len(columns.Attributes))
+	w.waiting = semaphore.NewWeighted(waitingBytes)
 	w.group, w.failed = errgroup.WithContext(context.Background())
-	w.group.SetLimit(max(min(runtime.GOMAXPROCS(0), waitingBytes/bytes), 1))
+	w.group.SetLimit(runtime.GOMAXPROCS(0))
 	return w, nil
 }
 
+// partTexts is how many bytes the ids and texts of a file's samples can have: 4 KiB for each of
+// 65,536. The writer holds them several times, and a reader of one text decodes those of the whole
+// file.
+const partTexts = 256 << 20
+
 // Add appends samples, which must not change afterwards. It fails if earlier ones cannot be
-// written.
+// written, and for samples with too long texts.
 func (w *Writer) Add(samples *ingest.Samples) error {
 	for from := 0; from < samples.Len(); {
 		end := min(from+w.layout.PartSamples-w.count, samples.Len())
 		w.rows, w.count = append(w.rows, span{samples, from, end}), w.count+end-from
+		if w.texts += samples.TextBytes(from, end); w.texts > partTexts {
+			return w.tooLong()
+		}
 		if from = end; w.count == w.layout.PartSamples {
 			w.write()
 		}
@@ -80,11 +93,38 @@ func (w *Writer) Add(samples *ingest.Samples) error {
 	return context.Cause(w.failed)
 }
 
+// tooLong is the error of samples with more texts than a file can have. It names the column with
+// most of them.
+func (w *Writer) tooLong() error {
+	ids, texts := 0, make([]int, len(w.columns.Attributes))
+	for _, r := range w.rows {
+		for i := r.from; i < r.end; i++ {
+			ids += len(r.samples.ID(i))
+			for k := range texts {
+				texts[k] += len(r.samples.Attribute(i, k).Text)
+			}
+		}
+	}
+	column, hint := "sample_id", "use shorter ids"
+	if len(texts) > 0 && slices.Max(texts) >= ids {
+		column = w.columns.Attributes[slices.Index(texts, slices.Max(texts))].Name
+		hint = "leave the column out: --attributes names those to keep"
+	}
+	return fault.New(fault.Input, hint,
+		"write samples: found more than %d MiB of texts in %d samples, most of them in column %s, expected at most that in %d samples",
+		partTexts>>20, w.count, fault.Quote(column), w.layout.PartSamples)
+}
+
 // write begins to write the collected samples as a file, as soon as there is room.
 func (w *Writer) write() {
 	number, rows, p := len(w.parts), w.rows, &writtenPart{}
-	w.parts, w.rows, w.count = append(w.parts, p), nil, 0
+	weight := min(int64(w.bytes+w.texts), waitingBytes)
+	w.parts, w.rows, w.count, w.texts = append(w.parts, p), nil, 0, 0
+	if w.waiting.Acquire(w.failed, weight) != nil {
+		return // an earlier file failed
+	}
 	w.group.Go(fault.Catch(func() error {
+		defer w.waiting.Release(weight)
 		digest := NewDigest(w.columns)
 		for _, r := range rows {
 			digest.Add(r.samples, r.from, r.end)
