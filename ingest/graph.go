@@ -44,6 +44,7 @@ type Nodes struct {
 	Type    string
 	IDs     []string
 	Columns []Column // extra columns, such as a reaction's gpr and subsystem
+	LeftOut []string // columns of the file that are an index without a name
 
 	index map[string]uint32
 }
@@ -127,10 +128,26 @@ type Edges struct {
 	Type     EdgeType
 	Src, Dst []uint32
 	Columns  []Column // extra columns, such as stoichiometry
+	LeftOut  []string // columns of the file that are an index without a name
 }
 
 // Len is the number of edges.
 func (e *Edges) Len() int { return len(e.Src) }
+
+// LeftOut lists the columns that are in the graph's files and not in the graph.
+func (g *Graph) LeftOut() (columns []string) {
+	for _, nodes := range g.NodeTables() {
+		for _, name := range nodes.LeftOut {
+			columns = append(columns, "nodes/"+nodes.Type+" "+name)
+		}
+	}
+	for _, edges := range g.Edges {
+		for _, name := range edges.LeftOut {
+			columns = append(columns, "edges/"+edges.Type.String()+" "+name)
+		}
+	}
+	return columns
+}
 
 // NodeTables returns the tables that exist, in canonical order: gene, reaction, metabolite, then
 // others by type.

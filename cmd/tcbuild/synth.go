@@ -94,4 +94,7 @@ func logGraph(e *env, what string, graph *ingest.Graph) {
 	_, edges := graph.Size()
 	e.log.Info(what, "genes", graph.Genes.Len(), "reactions", graph.Reactions.Len(),
 		"metabolites", graph.Metabolites.Len(), "edge_types", len(graph.Edges), "edges", edges)
+	if columns := graph.LeftOut(); len(columns) > 0 {
+		e.log.Warn("ignoring columns of the graph", "columns", fault.List(columns))
+	}
 }

@@ -58,7 +58,7 @@ func readEdges(file *inputfile.File, edgeType ingest.EdgeType, sources, targets 
 	if err := t.gather(meanings); err != nil {
 		return nil, err
 	}
-	edges := &ingest.Edges{Type: edgeType}
+	edges := &ingest.Edges{Type: edgeType, LeftOut: t.leftOut}
 	edges.Columns, err = t.read(func(b *table.Batch) (err error) {
 		if edges.Src, err = src.append(edges.Src, t, b); err != nil {
 			return err

@@ -164,6 +164,7 @@ func readNodes(file *inputfile.File, nodeType string) (*ingest.Nodes, error) {
 			"read nodes %s: id %q is also in %s, expected unique ids",
 			t.Where(int64(duplicate)), ids[duplicate], t.Where(int64(first)))
 	}
+	nodes.LeftOut = t.leftOut
 	return nodes, nil
 }
 

@@ -25,6 +25,7 @@ type graphTable struct {
 	path, what string // what is "nodes" or "edges"
 	required   []string
 	extra      []extraColumn
+	leftOut    []string
 }
 
 // extraColumn collects an extra column, a batch at a time.
@@ -57,8 +58,13 @@ func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
 // gather prepares all columns except the required ones; meanings are the kinds of those with a
 // meaning.
 func (t *graphTable) gather(meanings map[string]columnKind) error {
+	indexes := t.Indexes()
 	for at, name := range t.Columns() {
 		if slices.Contains(t.required, name) {
+			continue
+		}
+		if indexes[name] {
+			t.leftOut = append(t.leftOut, name)
 			continue
 		}
 		kind := meanings[name]

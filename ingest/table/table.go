@@ -140,6 +140,10 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 	return s, nil
 }
 
+// Indexes are the columns that are an index without a name of a data frame, as pandas stores it.
+// Its values mean nothing, unless users name the column.
+func (r *Reader) Indexes() map[string]bool { return rows.Indexes(r.Columns(), r.Pandas()) }
+
 // Next returns the next rows, or io.EOF after the last. The batch is valid until the next call.
 // Damage and malformed rows are a fault.Input. If the file changed while it was read, Next returns
 // a fault.Busy, after the last row at the latest.

@@ -158,6 +158,8 @@ func (s *textSource) Kind(int) rows.Kind { return rows.Unknown }
 
 func (s *textSource) Metadata(int, string) string { return "" }
 
+func (s *textSource) Pandas() string { return "" }
+
 func (s *textSource) Type(int) arrow.DataType { return arrow.BinaryTypes.String }
 
 func (s *textSource) KeepType(int) {}

@@ -72,6 +72,12 @@ func (s *Source) Metadata(column int, key string) string {
 	return value
 }
 
+func (s *Source) Pandas() string {
+	metadata := s.reader.Schema().Metadata()
+	value, _ := metadata.GetValue("pandas")
+	return value
+}
+
 func (s *Source) Fill(b *rows.Batch) error {
 	return s.FillBy(b, s.load)
 }

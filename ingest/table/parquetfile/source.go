@@ -75,6 +75,13 @@ func (s *Source) describe(all *schema.Schema, durations map[string]arrow.DataTyp
 
 func (s *Source) Type(column int) arrow.DataType { return s.leaves[column].typed }
 
+func (s *Source) Pandas() string {
+	if text := s.reader.MetaData().KeyValueMetadata().FindValue("pandas"); text != nil {
+		return *text
+	}
+	return ""
+}
+
 func (s *Source) Fill(b *rows.Batch) error { return s.FillBy(b, s.load) }
 
 // load returns the next rows.
