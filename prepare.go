@@ -98,6 +98,7 @@ func (s *sources) read(ctx context.Context) error {
 		}{
 			{"--controls", len(s.Controls) > 0}, {"--where", s.Where != ""},
 			{"--duplicates", s.Duplicates != duplicates.Keep}, {"--group-by", len(s.GroupBy) > 0},
+			{"--ignore", len(s.Ignore) > 0},
 		} {
 			if o.given {
 				return fault.New(fault.Usage, "add --perturbations FILE, or omit "+o.flag, "build %s: found %s without a perturbation set", s.Out, o.flag)
@@ -122,7 +123,7 @@ func (s *sources) read(ctx context.Context) error {
 		Options: store.Options{
 			ReactionRule: s.ReactionRule, UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 			Controls: s.Controls, Where: s.Where,
-			Duplicates: s.Duplicates, GroupBy: s.GroupBy,
+			Duplicates: s.Duplicates, GroupBy: s.GroupBy, Ignore: s.Ignore,
 		},
 		Inputs:      store.Inputs{Graph: read, Perturbations: []ingest.Input{}},
 		GraphDigest: s.graph.Digest(),
@@ -138,6 +139,9 @@ func (s *sources) read(ctx context.Context) error {
 	}
 	s.stage("read graph", "genes", s.graph.Genes.Len(), "reactions", s.graph.Reactions.Len(), "metabolites", s.graph.Metabolites.Len(),
 		"edge_types", len(s.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", repeated, "self_loops", loops)
+	if columns := s.graph.LeftOut(); len(columns) > 0 {
+		s.Log.Warn("ignoring columns of the graph", "columns", fault.List(columns))
+	}
 	if err := s.readRules(); err != nil || s.Perturbations == "" {
 		return err
 	}
@@ -145,11 +149,17 @@ func (s *sources) read(ctx context.Context) error {
 }
 
 func (s *sources) openSamples(ctx context.Context) (err error) {
-	source, err := samples.Open(s.Perturbations, s.graph.Genes, s.PerturbationOptions)
+	options := s.PerturbationOptions
+	options.Compare, options.MayDiffer = s.Merges(), s.Ignore
+	source, err := samples.Open(s.Perturbations, s.graph.Genes, options)
 	if err != nil {
 		return err
 	}
 	s.samples = source // which close closes
+	if source, err = duplicates.Apply(ctx, source, s.Rule, s.Perturbations, s.graph.Genes); err != nil {
+		return err
+	}
+	s.samples = source
 	if ignored := source.Columns().Ignored; len(ignored) > 0 {
 		s.Log.Warn("ignoring columns", "columns", fault.List(ignored))
 	}
@@ -159,10 +169,10 @@ func (s *sources) openSamples(ctx context.Context) (err error) {
 	if names := source.Columns().AttributeNames(); len(names) > 0 {
 		s.Log.Info("keeping attributes", "columns", fault.List(names))
 	}
-	if source, err = duplicates.Apply(ctx, source, s.Rule, s.Perturbations); err != nil {
-		return err
+	if names := source.Columns().ByName; len(names) > 0 {
+		s.Log.Info("numbers that are attributes by their names: "+
+			"name those that were measured in --phenotypes", "columns", fault.List(names))
 	}
-	s.samples = source
 	if statistics := duplicates.Pooled(source); len(statistics) > 0 {
 		s.Log.Info("pooling statistics", "columns", fault.List(statistics))
 	}
@@ -221,6 +231,9 @@ func (s *sources) survey(ctx context.Context) error {
 	}
 	if names := unmeasured.Names(); len(names) > 0 {
 		s.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
+	}
+	if counts.TrimmedTexts > 0 {
+		s.Log.Warn("removed the spaces around texts of attributes", "values", counts.TrimmedTexts)
 	}
 	if counts.InfiniteValues > 0 {
 		s.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)

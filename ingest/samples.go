@@ -1,7 +1,10 @@
 package ingest
 
 import (
+	"bytes"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 
@@ -20,8 +23,17 @@ type Columns struct {
 	// FilterOnly is the number of attributes, the last ones, that are read for a filter and are no
 	// part of the samples that it keeps.
 	FilterOnly int `json:"-"`
+	// Compared is the number of attributes, the last ones, that are read to compare samples of one
+	// genotype and are no part of the samples that remain: columns that are left out, and then
+	// RowAttribute.
+	Compared int `json:"-"`
 	// Ignored are the names of the columns that are not part of the samples, in the order of the file.
 	Ignored []string `json:"-"`
+	// Guessed are the phenotypes that are such only because their columns hold numbers: neither the
+	// options nor the file say that they were measured.
+	Guessed []string `json:"-"`
+	// ByName are the attributes of numbers that are such by the name of their column.
+	ByName []string `json:"-"`
 	// Kinds is the attribute that says of what kind perturbations are (see KindsAttribute); "": none.
 	Kinds string `json:"-"`
 	// KindsApart says that samples whose kinds differ have different genotypes.
@@ -34,6 +46,17 @@ func (c Columns) Kept() Columns {
 	kept.Attributes, kept.FilterOnly = c.Attributes[:len(c.Attributes)-c.FilterOnly], 0
 	return kept
 }
+
+// Remaining are the columns without those that are only compared.
+func (c Columns) Remaining() Columns {
+	remaining := c
+	remaining.Attributes, remaining.Compared = c.Attributes[:len(c.Attributes)-c.Compared], 0
+	return remaining
+}
+
+// RowAttribute is the last attribute of samples that are compared: where the sample is in its
+// source, for SampleSource.Place. No column has an empty name.
+var RowAttribute = Attribute{Name: "", Type: NumberAttribute}
 
 // Phenotype is a measured number.
 type Phenotype struct {
@@ -116,6 +139,21 @@ type Value struct {
 	Number float64
 }
 
+// TrimText removes the spaces around a text, also those that do not show, such as a no-break space:
+// YPD is one medium, however it was typed. trimmed is 1 if there were any, otherwise 0.
+func TrimText(text []byte) (rest []byte, trimmed int) {
+	rest = bytes.TrimFunc(text, isSpace)
+	switch len(rest) {
+	case len(text):
+		return text, 0
+	case 0:
+		return text[:0], 1 // a text without letters; nil is a missing one
+	}
+	return rest, 1
+}
+
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' }
+
 // Samples is a batch of consecutive samples, stored in columns. The receiver owns it; slices
 // returned by its methods are views that are valid as long as the batch.
 type Samples struct {
@@ -174,6 +212,16 @@ type Sample struct {
 	Genes      []uint32  // strictly ascending
 	Phenotypes []float64 // a missing one is NaN
 	Attributes []Value
+}
+
+// Clone copies a sample, which then lives as long as anyone has it.
+func (s Sample) Clone() Sample {
+	s.ID, s.Genes = slices.Clone(s.ID), slices.Clone(s.Genes)
+	s.Phenotypes, s.Attributes = slices.Clone(s.Phenotypes), slices.Clone(s.Attributes)
+	for k, value := range s.Attributes {
+		s.Attributes[k].Text = bytes.Clone(value.Text)
+	}
+	return s
 }
 
 // At makes sample First+i, as views of the batch. It uses the memory of the sample's attributes
@@ -245,6 +293,8 @@ type SampleSource interface {
 	// Scan reads all samples in order and passes them to yield in batches, which can be empty. It
 	// stops at its first error or yield's. Bad data is a fault.Input that names file and line.
 	Scan(yield func(*Samples) error) (Counts, error)
+	// Place names a row, as in RowAttribute: "set.tsv:12". It reads the source up to there.
+	Place(row int64) (string, error)
 	// Unchanged returns a fault.Busy if a file changed since it was opened, as when it is still
 	// being written. What was read is certain only then, errors about its content among it.
 	Unchanged() error
@@ -270,6 +320,7 @@ type Counts struct {
 	Controls int `json:"controls,omitempty"`
 	// infinite phenotype values of a torchcell store, which count as missing
 	InfiniteValues int `json:"infinite_values"`
+	TrimmedTexts   int `json:"-"` // texts of attributes that had spaces around them
 	Repeats            // of a set whose genotypes were compared
 }
 
@@ -286,6 +337,7 @@ func (c *Counts) Add(other Counts) {
 	c.RepeatedGenes += other.RepeatedGenes
 	c.Controls += other.Controls
 	c.InfiniteValues += other.InfiniteValues
+	c.TrimmedTexts += other.TrimmedTexts
 }
 
 // Repeats are the samples that delete the same genes.

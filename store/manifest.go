@@ -93,6 +93,7 @@ type Options struct {
 	// what became of samples of one genotype; see duplicates.Rule
 	Duplicates duplicates.Choice `json:"duplicates,omitempty"` // never empty in a manifest
 	GroupBy    []string          `json:"group_by,omitempty"`
+	Ignore     []string          `json:"ignore,omitempty"`
 }
 
 // Kinds says of what kind the perturbations of a dataset are.

@@ -132,6 +132,8 @@ func duplicatesFlags(cmd *cobra.Command, rule *duplicates.Rule) {
 		"what to do with samples that delete the same genes: keep, error, first, last, or mean, which also adds phenotypes NAME_n and NAME_sd")
 	cmd.Flags().StringSliceVar(&rule.GroupBy, "group-by", nil,
 		"`ATTRIBUTES` that duplicates must share; with --duplicates keep, only for counting them")
+	cmd.Flags().StringSliceVar(&rule.Ignore, "ignore", nil,
+		"`COLUMNS` in which duplicates that become one sample may differ; any other but phenotypes may not")
 }
 
 // datasetFlags declares the flags of a command that builds one dataset.

@@ -83,6 +83,7 @@ lists every key.`,
 		})
 		o.table.BothHalves = o.table.BothHalves || flags.Changed("duplicates")
 		o.table.File = args[0]
+		o.table.Compare, o.table.MayDiffer = o.duplicates.Merges(), o.duplicates.Ignore
 		return runIngestPerturbations(ctx, e, o)
 	}, keys...)
 }
@@ -101,7 +102,7 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	defer func() { err = inputfile.Explain(err, perturbations) }()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	kept, err := duplicates.Apply(ctx, perturbations, o.duplicates, o.table.File)
+	kept, err := duplicates.Apply(ctx, perturbations, o.duplicates, o.table.File, graph.Genes)
 	if err != nil {
 		return err
 	}
@@ -121,6 +122,10 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	e.say(append([]string{perturbations.Report().String()}, describeRepeats(shown.counts.Repeats, o.duplicates)...)...)
 	e.say("phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()), "attributes: "+listOrNone(kept.Columns().AttributeNames()),
 		"columns left out: "+listOrNone(perturbations.Columns().Ignored))
+	if names := kept.Columns().ByName; len(names) > 0 {
+		e.say("attributes by their names (name those that were measured in --phenotypes): " +
+			fault.List(names))
+	}
 	if statistics := duplicates.Pooled(kept); len(statistics) > 0 {
 		e.say("statistics, pooled: " + fault.List(statistics))
 	}

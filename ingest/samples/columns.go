@@ -2,6 +2,7 @@ package samples
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tcbuild/fault"
@@ -25,7 +26,8 @@ type perturbationLayout struct {
 // findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
 // end, unless the options name both phenotypes and attributes.
 func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
-	c := newPerturbationColumns(path, r.Columns(), r.Kind)
+	c := newPerturbationColumns(path, r.Columns(), r.Kind, options)
+	c.indexes = r.Indexes()
 	layout := perturbationLayout{}
 	if err := c.findGenes(&layout, options.GenesColumns); err != nil {
 		return layout, err
@@ -41,18 +43,26 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 			"read perturbations %s: found gene_delimiter %s, but no column whose texts it separates: genes are in %s",
 			path, fault.Quote(options.GeneDelimiter), fault.List(options.GenesColumns))
 	}
-	if err := c.takeNamed(options); err != nil {
+	if err := c.takeNamed(); err != nil {
 		return layout, err
 	}
-	if err := c.assignAll(r, options); err != nil {
+	if err := c.assignAll(r); err != nil {
 		return layout, err
 	}
-	return layout, c.layOut(&layout, options)
+	return layout, c.layOut(&layout)
 }
 
-// attributeKey is the key under which an Arrow file's schema says that a column of
-// numbers is an attribute: row numbers are no phenotype.
-const attributeKey, noted = "tcbuild", "attribute"
+// roleKey is the key under which an Arrow file's schema says whether a column of numbers is an
+// attribute, such as a row number, or was measured.
+const roleKey, noted, measured = "tcbuild", "attribute", "phenotype"
+
+// notedNames are the names, in lower case, of columns of numbers that are an attribute unless they
+// are named as phenotypes: they say how an experiment was done.
+var notedNames = []string{"temperature", "dose", "concentration", "time", "ph", "ploidy", "copies",
+	"replicate", "batch", "plate", "day", "generation", "od"}
+
+// unnamedIndex is the name that pandas gives to the index of a table of text that it reads.
+const unnamedIndex = "Unnamed: 0"
 
 // columnRole is the use of a column.
 type columnRole string
@@ -76,10 +86,16 @@ type perturbationColumns struct {
 	roles []columnRole
 	types []ingest.AttributeType // of attributes
 	asked []bool                 // a filter names the column
+
+	options        PerturbationOptions
+	indexes        map[string]bool // names of columns that are an index without a name
+	guessed, named []bool          // see Columns.Guessed and Columns.ByName
 }
 
-func newPerturbationColumns(path string, names []string, kind func(column int) table.Kind) *perturbationColumns {
-	c := &perturbationColumns{path: path, names: names, kind: kind,
+func newPerturbationColumns(path string, names []string, kind func(column int) table.Kind,
+	options PerturbationOptions) *perturbationColumns {
+	c := &perturbationColumns{path: path, names: names, kind: kind, options: options,
+		guessed: make([]bool, len(names)), named: make([]bool, len(names)),
 		at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]ingest.AttributeType, len(names)),
 		asked: make([]bool, len(names))}
 	for i, name := range names {
@@ -88,13 +104,28 @@ func newPerturbationColumns(path string, names []string, kind func(column int) t
 	return c
 }
 
-// filterOnly reports whether a column is no part of the samples, and read for a filter.
-func (c *perturbationColumns) filterOnly(column int) bool {
-	return c.asked[column] && (c.roles[column] == roleOpen || c.roles[column] == roleLeftOut)
+// hidden reports whether a column is no part of the samples, and read for a filter or to compare
+// them.
+func (c *perturbationColumns) hidden(column int) bool {
+	leftOut := c.roles[column] == roleOpen || c.roles[column] == roleLeftOut
+	return leftOut && (c.asked[column] || c.compared(column))
+}
+
+// compared reports whether samples of one genotype must have one value in a column, if it is left
+// out.
+func (c *perturbationColumns) compared(column int) bool {
+	mayDiffer := c.isIndex(column) || slices.Contains(c.options.MayDiffer, c.names[column])
+	return c.options.Compare && !mayDiffer
+}
+
+func (c *perturbationColumns) isIndex(column int) bool {
+	name := c.names[column]
+	return c.indexes[name] || name == unnamedIndex && c.types[column] == ingest.NumberAttribute
 }
 
 // takeNamed gives the columns that the options name their roles.
-func (c *perturbationColumns) takeNamed(options PerturbationOptions) error {
+func (c *perturbationColumns) takeNamed() error {
+	options := c.options
 	for _, name := range options.FilterColumns {
 		if column, ok := c.at[name]; ok {
 			c.asked[column] = true
@@ -111,7 +142,8 @@ func (c *perturbationColumns) takeNamed(options PerturbationOptions) error {
 
 // layOut lists the phenotypes and attributes: those that the options name in their order, others in
 // the columns' order.
-func (c *perturbationColumns) layOut(layout *perturbationLayout, options PerturbationOptions) error {
+func (c *perturbationColumns) layOut(layout *perturbationLayout) error {
+	options := c.options
 	for _, name := range options.Phenotypes {
 		layout.phenotypes = append(layout.phenotypes, c.at[name])
 	}
@@ -132,9 +164,15 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout, options Perturb
 	}
 	for _, column := range layout.phenotypes {
 		layout.columns.Phenotypes = append(layout.columns.Phenotypes, ingest.Phenotype{Name: c.names[column]})
+		if c.guessed[column] {
+			layout.columns.Guessed = append(layout.columns.Guessed, c.names[column])
+		}
 	}
 	for _, column := range layout.attributes {
 		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: c.names[column], Type: c.types[column]})
+		if c.named[column] {
+			layout.columns.ByName = append(layout.columns.ByName, c.names[column])
+		}
 	}
 	if layout.kinds >= 0 {
 		layout.kindsAt = len(layout.attributes)
@@ -145,17 +183,40 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout, options Perturb
 	if err := layout.columns.Check(c.path); err != nil {
 		return err
 	}
+	return c.addHidden(layout)
+}
+
+// rowColumn stands for ingest.RowAttribute in a layout.
+const rowColumn = -2
+
+// addHidden adds the attributes that are no part of the samples in the end.
+func (c *perturbationColumns) addHidden(layout *perturbationLayout) error {
+	kept := len(layout.attributes)
 	for column, name := range c.names {
-		if !c.filterOnly(column) {
+		if !c.hidden(column) {
 			continue
 		}
-		if err := c.checkKind(column, "--where", roleAttribute); err != nil {
-			return err
+		if c.asked[column] {
+			if err := c.checkKind(column, "--where", roleAttribute); err != nil {
+				return err
+			}
+		} else if kind := c.kind(column); kind == table.List || kind == table.Other {
+			return fault.New(fault.Input,
+				"name it in --ignore if it may differ, or store it as text or numbers",
+				"compare samples of %s: column %s: found type %s, expected texts or numbers",
+				c.path, fault.Quote(name), kind)
 		}
 		layout.attributes = append(layout.attributes, column)
 		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: name, Type: c.types[column]})
-		layout.columns.FilterOnly++
 	}
+	hidden := len(layout.attributes) - kept
+	if !c.options.Compare {
+		layout.columns.FilterOnly = hidden
+		return nil
+	}
+	layout.attributes = append(layout.attributes, rowColumn)
+	layout.columns.Attributes = append(layout.columns.Attributes, ingest.RowAttribute)
+	layout.columns.Compared = hidden + 1
 	return nil
 }
 
@@ -265,11 +326,12 @@ func (c *perturbationColumns) checkKind(column int, flag string, role columnRole
 // those that were found.
 type columnContents struct {
 	number, text, other string // where the first number is, other text, and anything else; "" for none
-	noted               bool   // said of an experiment, not measured in it
+	noted, measured     bool   // the file says that the numbers are an attribute, or a phenotype
 
 	// Of a column of a text table:
 	column int
 	mixed  bool   // both numbers and other text are allowed
+	codes  bool   // look for codes
 	found  string // the first other text
 	coded  bool   // a number is written as codes are, such as 007, and would not come back as it was
 }
@@ -277,39 +339,51 @@ type columnContents struct {
 // assign gives a column the type of its values and, unless the options named it, its role. A column
 // without values has numbers. One with both numbers and texts is no attribute, and no phenotype in
 // the end: it is an error, or left out where phenotypes are named.
-func (c *perturbationColumns) assign(column int, holds columnContents, options PerturbationOptions) {
+func (c *perturbationColumns) assign(column int, holds columnContents) {
+	options, name := c.options, c.names[column]
 	c.types[column] = ingest.NumberAttribute
 	if holds.text != "" || holds.coded {
 		c.types[column] = ingest.TextAttribute
 	}
 	isText := c.types[column] == ingest.TextAttribute && (holds.number == "" || holds.text == "")
+	textOnly := holds.text != "" && holds.number == ""
+	byName := !textOnly && !holds.noted && !holds.measured && isNoted(name)
+	isAttribute := isText || holds.noted || byName || slices.Contains(options.MayDiffer, name)
 	switch {
-	case c.roles[column] != roleOpen || holds.other != "" && holds.number == "" && holds.text == "":
-	case holds.noted || isText:
-		if options.Attributes == nil {
-			c.roles[column] = roleAttribute
-		}
-	case options.Phenotypes == nil:
-		c.roles[column] = rolePhenotype
+	case c.roles[column] != roleOpen || c.isIndex(column):
+	case holds.other != "" && holds.number == "" && holds.text == "":
+	case isAttribute && options.Attributes == nil:
+		c.roles[column], c.named[column] = roleAttribute, byName
+	case !isAttribute && options.Phenotypes == nil:
+		c.roles[column], c.guessed[column] = rolePhenotype, !holds.measured
 	}
 }
 
+// isNoted reports whether a column of this name is an attribute, unless anything else is said.
+func isNoted(name string) bool {
+	return slices.Contains(notedNames, strings.ToLower(name))
+}
+
 // assignAll assigns the columns of a table, by their types or by all their values.
-func (c *perturbationColumns) assignAll(r *table.Reader, options PerturbationOptions) error {
+func (c *perturbationColumns) assignAll(r *table.Reader) error {
+	options := c.options
 	open := options.Phenotypes == nil || options.Attributes == nil
 	all, untyped := make([]columnContents, len(c.names)), []*columnContents(nil)
 	for column, role := range c.roles {
 		holds := &all[column]
 		switch c.kind(column) {
 		case table.Number:
-			holds.number, holds.noted = "its type", r.Metadata(column, attributeKey) == noted
+			said := r.Metadata(column, roleKey)
+			holds.number, holds.noted, holds.measured = "its type", said == noted, said == measured
 		case table.Text:
 			holds.text = "its type"
 		case table.List, table.Other:
 			holds.other = "its type"
 		default:
-			*holds = columnContents{column: column, mixed: role != roleOpen || options.Phenotypes != nil}
-			if role == roleAttribute || role == roleOpen && open || c.filterOnly(column) {
+			mixed := role != roleOpen || options.Phenotypes != nil
+			*holds = columnContents{column: column, mixed: mixed}
+			holds.codes = mixed || isNoted(c.names[column])
+			if role == roleAttribute || role == roleOpen && open || c.hidden(column) {
 				untyped = append(untyped, holds)
 			}
 		}
@@ -318,7 +392,7 @@ func (c *perturbationColumns) assignAll(r *table.Reader, options PerturbationOpt
 		return err
 	}
 	for column, holds := range all {
-		c.assign(column, holds, options)
+		c.assign(column, holds)
 	}
 	return nil
 }
@@ -368,7 +442,7 @@ func (h *columnContents) add(r *table.Reader, b *table.Batch) (odd bool) {
 	if text >= 0 && (odd || h.text == "") {
 		h.text, h.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(h.column, text))
 	}
-	for i := 0; h.mixed && !h.coded && i < b.Len; i++ {
+	for i := 0; h.codes && !h.coded && i < b.Len; i++ {
 		digits := strings.TrimLeft(string(b.Text(h.column, i)), "+-")
 		h.coded = len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
 	}

@@ -63,7 +63,7 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 		return err
 	}
 	sample := &p.sample
-	if err := p.ReadValues(b, i, sample); err != nil {
+	if err := p.ReadValues(b, i, sample, &p.counts); err != nil {
 		return err
 	}
 	if at := p.layout.kindsAt; at >= 0 {
@@ -86,8 +86,11 @@ func (p *Table) NewSample() ingest.Sample {
 	return ingest.Sample{Phenotypes: make([]float64, len(p.layout.phenotypes)), Attributes: make([]ingest.Value, len(p.layout.attributes))}
 }
 
-// ReadValues reads the phenotypes and attributes of a row. Texts are views of the batch.
-func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample) (err error) {
+// ReadValues reads the phenotypes and attributes of a row. Texts are views of the batch; counts
+// counts those that had spaces around them.
+func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample,
+	counts *ingest.Counts) (err error) {
+	columns := &p.layout.columns
 	for k, column := range p.layout.phenotypes {
 		if sample.Phenotypes[k], err = b.Finite(column, i); err != nil {
 			name := p.layout.columns.Phenotypes[k].Name
@@ -100,30 +103,42 @@ func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample) (err er
 		}
 	}
 	for k, column := range p.layout.attributes {
-		if column < 0 {
-			continue
+		compared := k >= len(columns.Attributes)-columns.Compared
+		switch {
+		case column == rowColumn:
+			sample.Attributes[k].Number = float64(b.First + int64(i))
+		case column >= 0:
+			trimmed := 0
+			sample.Attributes[k], trimmed, err = readAttribute(b, column, i, columns.Attributes[k])
+			counts.TrimmedTexts += trimmed
 		}
-		if sample.Attributes[k], err = readAttribute(b, column, i, p.layout.columns.Attributes[k]); err != nil {
+		if err != nil && compared {
+			hint := "correct the value, or name the column in --ignore"
+			return fault.New(fault.Input, hint, "%w", err)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func readAttribute(b *table.Batch, column, i int, attribute ingest.Attribute) (value ingest.Value, err error) {
+// readAttribute returns the value of an attribute; trimmed as TrimText does.
+func readAttribute(b *table.Batch, column, i int,
+	attribute ingest.Attribute) (value ingest.Value, trimmed int, err error) {
 	hint := "correct the value, or leave the column out of --attributes"
 	if attribute.Type == ingest.NumberAttribute {
 		value.Number, err = b.Finite(column, i)
 	} else if !b.Missing(column, i) {
-		value.Text = b.Text(column, i)
+		value.Text, trimmed = ingest.TrimText(b.Text(column, i))
 		if !utf8.Valid(value.Text) {
 			hint, err = "save the file as UTF-8 text", fmt.Errorf("found %s, expected UTF-8 text", fault.Quote(value.Text))
 		}
 	}
 	if err != nil {
-		return value, fault.New(fault.Input, hint, "attribute %s: %w", fault.Quote(attribute.Name), err)
+		return value, 0, fault.New(fault.Input, hint, "attribute %s: %w", fault.Quote(attribute.Name), err)
 	}
-	return value, nil
+	return value, trimmed, nil
 }
 
 // ReadID reads a row's sample id. Without a column of ids it is the row's number in the table,

@@ -31,6 +31,11 @@ type PerturbationOptions struct {
 	// FilterColumns are those that the expression names. The ones that are no part of the samples
 	// are read too: see Columns.FilterOnly.
 	FilterColumns []string
+	// Compare says that samples of one genotype will be merged, and that the columns that are left
+	// out are read to compare them: see Columns.Compared. MayDiffer are the columns in which they
+	// may differ; numbers there are no phenotypes.
+	Compare   bool
+	MayDiffer []string
 
 	GenesColumns  []string // default genes; if several, each holds at most one gene
 	GeneDelimiter string   // between the genes of a single text column; default |
@@ -244,6 +249,20 @@ func (p *Table) Inputs() []ingest.Input {
 func (p *Table) Unchanged() error { return p.file.Unchanged() }
 
 func (p *Table) Close() error { return p.file.Close() }
+
+func (p *Table) Place(row int64) (string, error) {
+	r, err := table.OpenFile(p.file, p.options.Text)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	for b, err := range r.Batches() {
+		if err != nil || row < b.First+int64(b.Len) {
+			return r.Where(row), err
+		}
+	}
+	return r.Where(row), nil
+}
 
 // SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is
 // nil if ids are not read from the table, or need not be unique.

@@ -19,6 +19,7 @@ type recordParser struct {
 	// by column: the phenotype or attribute that it is, or -1
 	phenotypeOf, attributeOf []int
 	kindsAt                  int // the attribute with the kinds of a whole record, or -1
+	row                      int // the attribute that is ingest.RowAttribute, or -1
 	counts                   *ingest.Counts
 	kept                     []byte // of genes that are perturbed and not deleted (ingest.KindsAttribute)
 }
@@ -37,6 +38,7 @@ func newRecordParser(p *storePerturbations, counts *ingest.Counts) *recordParser
 	for k, column := range p.layout.phenotypes {
 		parser.phenotypeOf[column] = k
 	}
+	parser.row = slices.Index(p.layout.attributes, rowColumn)
 	parser.kindsAt = -1
 	if len(p.layout.attributes) > 0 {
 		parser.kindsAt = p.layout.kindsAt
@@ -95,8 +97,13 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 		case attribute >= 0 && cell.PerturbationsOf >= 0:
 			p.attributes[attribute].Text = p.types(attribute, genotype, r.Genotypes[cell.PerturbationsOf])
 		case attribute >= 0:
-			p.attributes[attribute] = ingest.Value{Text: cell.Text, Number: number}
+			text, trimmed := ingest.TrimText(cell.Text)
+			p.counts.TrimmedTexts += trimmed
+			p.attributes[attribute] = ingest.Value{Text: text, Number: number}
 		}
+	}
+	if p.row >= 0 {
+		p.attributes[p.row].Number = float64(r.Number)
 	}
 	return genotype, true, nil
 }

@@ -62,6 +62,10 @@ func (p *storePerturbations) Inputs() []ingest.Input { return p.store.Inputs() }
 
 func (p *storePerturbations) Unchanged() error { return p.store.Unchanged() }
 
+func (p *storePerturbations) Place(row int64) (string, error) {
+	return fmt.Sprintf("record %d", row), nil
+}
+
 func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
 
 // Scan reads the samples. Memory does not depend on their number. If the scan fails, the counts are
@@ -107,15 +111,16 @@ func (p *storePerturbations) layOut() error {
 	for i := range columns {
 		names[i] = columns[i].Name
 	}
-	c := newPerturbationColumns(p.path, names, func(column int) table.Kind { return kindOf(columns[column]) })
-	if err := c.takeNamed(p.options); err != nil {
+	kind := func(column int) table.Kind { return kindOf(columns[column]) }
+	c := newPerturbationColumns(p.path, names, kind, p.options)
+	if err := c.takeNamed(); err != nil {
 		return err
 	}
 	for i, column := range columns {
 		c.assign(i, columnContents{number: record(column.Number), text: record(column.Text), other: record(column.Other),
-			noted: column.Attribute}, p.options)
+			noted: column.Attribute, measured: !column.Attribute})
 		role := c.roles[i]
-		if c.filterOnly(i) && c.kind(i) != table.Other {
+		if c.hidden(i) && c.kind(i) != table.Other {
 			role = roleAttribute
 		}
 		if err := p.checkColumn(column, role); err != nil {
@@ -125,10 +130,10 @@ func (p *storePerturbations) layOut() error {
 	if err := p.findKinds(c); err != nil {
 		return err
 	}
-	if err := c.layOut(&p.layout, p.options); err != nil {
+	if err := c.layOut(&p.layout); err != nil {
 		return err
 	}
-	if p.layout.kinds < 0 && slices.Contains(p.layout.columns.Kept().AttributeNames(), typesAttribute) {
+	if p.layout.kinds < 0 && slices.Contains(p.layout.columns.Kept().Remaining().AttributeNames(), typesAttribute) {
 		p.layout.columns.Kinds = typesAttribute
 	}
 	p.layout.columns.KindsApart = p.options.RemovingKinds != nil

@@ -74,12 +74,17 @@ func perturbationFields(columns ingest.Columns) []arrow.Field {
 	text := arrow.BinaryTypes.String
 	fields := []arrow.Field{{Name: defaultIDColumn, Type: text}, {Name: defaultGenesColumn, Type: arrow.ListOf(text)}}
 	for _, phenotype := range columns.Phenotypes {
-		fields = append(fields, arrow.Field{Name: phenotype.Name, Type: arrow.PrimitiveTypes.Float64})
+		field := arrow.Field{Name: phenotype.Name, Type: arrow.PrimitiveTypes.Float64}
+		if !slices.Contains(columns.Guessed, phenotype.Name) {
+			field.Metadata = arrow.NewMetadata([]string{roleKey}, []string{measured})
+		}
+		fields = append(fields, field)
 	}
 	for _, attribute := range columns.Attributes {
 		field := arrow.Field{Name: attribute.Name, Type: text, Nullable: true}
 		if attribute.Type == ingest.NumberAttribute {
-			field = arrow.Field{Name: attribute.Name, Type: arrow.PrimitiveTypes.Float64, Metadata: arrow.NewMetadata([]string{attributeKey}, []string{noted})}
+			field = arrow.Field{Name: attribute.Name, Type: arrow.PrimitiveTypes.Float64,
+				Metadata: arrow.NewMetadata([]string{roleKey}, []string{noted})}
 		}
 		fields = append(fields, field)
 	}

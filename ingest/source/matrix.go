@@ -94,6 +94,10 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 			ingest.Attribute{Name: ingest.KindsAttribute, Type: ingest.TextAttribute})
 		screen.columns.Kinds, screen.columns.KindsApart = ingest.KindsAttribute, true
 	}
+	if s.Compare {
+		screen.columns.Attributes = append(screen.columns.Attributes, ingest.RowAttribute)
+		screen.columns.Compared = 1
+	}
 	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: m.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.text, Controls: s.controlNames(),
 	})
@@ -394,6 +398,10 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 	}
 	sample.ID = append(append(append(sample.ID[:0], name...), ": "...), column.name...)
 	sample.Attributes = r.attributes(column, len(sample.Genes))
+	if r.screen.spec.Compare {
+		row := float64(batch.First + int64(i)) // ingest.RowAttribute
+		sample.Attributes = append(sample.Attributes, ingest.Value{Number: row})
+	}
 	before := r.Counts.Samples
 	if err := r.add(); err != nil || r.Counts.Samples == before {
 		return err

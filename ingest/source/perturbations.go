@@ -33,6 +33,9 @@ type PerturbationSpec struct {
 	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
 	MaxDropped   *float64            `yaml:"max_dropped"`   // as GraphSpec.MaxDropped
 	Where        string              `yaml:"where"`         // an expression that is true for the samples to keep
+
+	Compare   bool     `yaml:"-" json:"-"` // as in samples.PerturbationOptions
+	MayDiffer []string `yaml:"-" json:"-"` // likewise
 }
 
 // LayoutSpec has the settings of a perturbation set that are not flags.
@@ -172,8 +175,8 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
-		FilterColumns: where.Names(s.Where),
-		Text:          text, NoGene: names.noGene, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
+		FilterColumns: where.Names(s.Where), Compare: s.Compare, MayDiffer: s.MayDiffer,
+		Text: text, NoGene: names.noGene, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
 	}
 	if names.kinds != nil { // else it knows only ids
 		options.Alias = names.gene
@@ -264,6 +267,7 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 		Count{"unknown genes left out", counts.UnknownGenes},
 		Count{"genes listed again in their sample and merged", counts.RepeatedGenes},
 		Count{"infinite phenotype values, which count as missing", counts.InfiniteValues},
+		Count{"texts of attributes whose spaces around them were removed", counts.TrimmedTexts},
 	)
 	return report
 }

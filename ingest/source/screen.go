@@ -279,6 +279,7 @@ func (r *screenReader) account() SourceReport {
 		Count{"that delete no gene", r.Counts.Wildtypes},
 		Count{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
 		Count{"with a marker, which counts as no deletion", r.marked},
+		Count{"texts of attributes whose spaces around them were removed", r.Counts.TrimmedTexts},
 	)
 	report.note(r.noted...)
 	return report

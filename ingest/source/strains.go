@@ -96,7 +96,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	}
 	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
-		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
+		Attributes: s.Attributes, FilterColumns: where.Names(s.Where), Compare: s.Compare, MayDiffer: s.MayDiffer,
 		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text, Controls: s.controlNames(),
 	})
 	if err != nil {
@@ -175,7 +175,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 		if ok, err := r.genotype(loci); err != nil || !ok {
 			return err
 		}
-		if err := r.ReadValues(batch, i, &r.sample); err != nil {
+		if err := r.ReadValues(batch, i, &r.sample, &r.Counts); err != nil {
 			return err
 		}
 		return r.add()

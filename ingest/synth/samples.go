@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -57,6 +58,8 @@ func (s *samples) Columns() ingest.Columns {
 func (s *samples) Inputs() []ingest.Input { return nil }
 
 func (s *samples) Unchanged() error { return nil }
+
+func (s *samples) Place(row int64) (string, error) { return fmt.Sprintf("sample %d", row), nil }
 
 func (s *samples) Close() error { return nil }
 

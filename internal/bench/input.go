@@ -36,10 +36,13 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 	if in.graph, _, err = graph.Read(o.Graph); err != nil {
 		return nil, err
 	}
-	if in.samples, err = samples.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
+	options := o.PerturbationOptions
+	options.Compare, options.MayDiffer = o.Merges(), o.Ignore
+	if in.samples, err = samples.Open(o.Perturbations, in.graph.Genes, options); err != nil {
 		return nil, err
 	}
-	if in.samples, err = duplicates.Apply(ctx, in.samples, o.Rule, o.Perturbations); err != nil {
+	in.samples, err = duplicates.Apply(ctx, in.samples, o.Rule, o.Perturbations, in.graph.Genes)
+	if err != nil {
 		return nil, err
 	}
 	counts, err := in.samples.Scan(func(*ingest.Samples) error { return nil })

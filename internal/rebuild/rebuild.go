@@ -77,6 +77,7 @@ func (r *Rebuild) firstStage() (Stage, error) {
 	}}
 	for name, columns := range map[string][]string{
 		"phenotypes": r.Build.Phenotypes, "not_phenotypes": r.Build.NotPhenotypes, "attributes": r.Build.Attributes, "group_by": r.Build.GroupBy,
+		"ignore":   r.Build.Ignore,
 		"controls": r.Build.Controls, "removing_kinds": r.Build.RemovingKinds,
 	} {
 		if columns != nil {

@@ -247,9 +247,12 @@ def replicates(folder: Path, tcbuild: Tcbuild) -> None:
     genes = [f"YAL00{k}C" for k in range(1, 6)]
     small_graph(folder, " ".join(genes))
     rows = [
-        f"{gene} {0.1 * k} {medium}" for k in (1, 2) for gene in genes for medium in ("YPD", "SC")
+        f"{gene} {0.1 * k} {k} {medium}"
+        for k in (1, 2)
+        for gene in genes
+        for medium in ("YPD", "SC")
     ]
-    write(folder, "replicates.csv", "genes fitness medium", *rows, delimiter=",")
+    write(folder, "replicates.csv", "genes fitness replicate medium", *rows, delimiter=",")
 
 
 def missing_phenotypes(folder: Path, tcbuild: Tcbuild) -> None:

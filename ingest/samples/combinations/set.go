@@ -38,6 +38,9 @@ func (s *Set) Inputs() []ingest.Input { return []ingest.Input{s.input} }
 // Unchanged checks the gene list's file.
 func (s *Set) Unchanged() error { return s.file.Unchanged() }
 
+// Place names a sample.
+func (s *Set) Place(row int64) (string, error) { return fmt.Sprintf("sample %d", row), nil }
+
 // Close closes the gene list's file.
 func (s *Set) Close() error { return s.file.Close() }
 

@@ -115,7 +115,7 @@ func TestNames(t *testing.T) {
 		got := append(texts(t, set), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
 		if want == nil {
 			want = got
-			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 DroppedSamples:0 EmptiedSamples:0 SynonymSamples:0 LeftOutSamples:0 SelfPairs:0 RepeatedGenes:1 Controls:0 InfiniteValues:0 Repeats:{Genotypes:3 RepeatedGenotypes:0 RepeatedSamples:0 Conditions:0 MergedSamples:0}} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
+			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 DroppedSamples:0 EmptiedSamples:0 SynonymSamples:0 LeftOutSamples:0 SelfPairs:0 RepeatedGenes:1 Controls:0 InfiniteValues:0 TrimmedTexts:0 Repeats:{Genotypes:3 RepeatedGenotypes:0 RepeatedSamples:0 Conditions:0 MergedSamples:0}} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
 				t.Error(found)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 func BenchmarkKeep(b *testing.B) {
 	samples := synth.Samples(synth.Yeast, 1, 332_313)
 	for b.Loop() {
-		left, err := Apply(b.Context(), samples, Rule{}, "")
+		left, err := Apply(b.Context(), samples, Rule{}, "", nil)
 		if err == nil {
 			_, err = left.Scan(func(*ingest.Samples) error { return nil })
 		}

@@ -4,11 +4,9 @@
 package duplicates
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -37,25 +35,40 @@ var Choices = []string{string(Keep), string(Error), string(First), string(Last),
 type Rule struct {
 	Duplicates Choice
 	GroupBy    []string // attributes; a missing value is a value of its own
+	Ignore     []string // columns in which the samples of a group may differ
+}
+
+// Merges reports whether one sample of each group is left. Then the source must have been opened
+// for comparing its samples: see ingest.Columns.Compared.
+func (r Rule) Merges() bool {
+	return r.Duplicates == First || r.Duplicates == Last || r.Duplicates == Mean
 }
 
 // Apply returns the samples that are left of a source, which then belongs to it. A Scan reads the
 // source once, or twice for Last and Mean. Its counts are of the source, but for Samples, which are
 // the samples left. Keeping all samples takes only the counts, made while yield has the batch,
-// which it must not change. name is the set's, for messages.
+// which it must not change. name is the set's, genes are those of its samples, for messages.
+//
+// Samples of a group that are merged must have the same values in all columns of the source, but
+// for measured phenotypes and their statistics, and what Rule.Ignore names. A missing value is a
+// value of its own.
 //
 // Memory is 16 to 36 bytes for each sample if all are kept, and as much again if Rule.GroupBy names
-// attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Mean takes 24
-// more for each group, 8 for each phenotype of a group, and 48 for each phenotype of a group of
-// several samples. The garbage collector doubles that at times.
+// attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Merging takes
+// 16 more for each group. Mean takes 8 more for each group, 8 for each phenotype of a group, 17 for
+// each attribute there that Rule.Ignore names, and 48 for each phenotype of a group of several
+// samples. The garbage collector doubles that at times.
 //
 // A computed set in which each sample has its own genotype is returned as it is.
-func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name string) (ingest.SampleSource, error) {
+func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name string,
+	genes *ingest.Nodes) (ingest.SampleSource, error) {
 	rule.Duplicates = cmp.Or(rule.Duplicates, Keep)
-	s := &stage{SampleSource: source, ctx: ctx, Rule: rule, name: name, columns: source.Columns()}
-	if err := s.findGroupBy(); err != nil {
+	columns := source.Columns().Remaining()
+	s := &stage{SampleSource: source, ctx: ctx, Rule: rule, name: name, genes: genes, columns: columns}
+	if err := cmp.Or(s.findGroupBy(), s.checkIgnore()); err != nil {
 		return nil, err
 	}
+	s.shared = s.findShared(source.Columns())
 	computed, ok := source.(interface{ Counts() ingest.Counts }) // known without reading
 	if ok && computed.Counts().Genotypes == computed.Counts().Samples {
 		return source, nil
@@ -64,7 +77,7 @@ func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name stri
 		return s, nil
 	}
 	var err error
-	s.plan, s.columns, err = newPlan(source.Columns(), s.groupBy, name)
+	s.plan, s.columns, err = newPlan(s.columns, rule.Ignore, name)
 	return s, err
 }
 
@@ -83,7 +96,9 @@ type stage struct {
 	Rule
 	ctx     context.Context
 	name    string
+	genes   *ingest.Nodes
 	groupBy []int          // attributes
+	shared  shared         // by samples that are merged
 	columns ingest.Columns // of the samples that are left
 	plan    *plan          // of Mean
 }
@@ -143,7 +158,8 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	}
 	out := ingest.NewBatcher(s.columns, yield)
 	add := func(samples *ingest.Samples, i int, phenotypes []float64) error {
-		return out.Add(samples.ID(i), samples.Genes(i), phenotypes, samples.Attributes(i))
+		attributes := samples.Attributes(i)[:len(s.columns.Attributes)]
+		return out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes)
 	}
 	groups := &groups{groupBy: s.groupBy, kinds: s.kinds(), attributes: s.SampleSource.Columns().Attributes}
 	var places []int32 // of the sample that stands for each group
@@ -153,7 +169,7 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	case Error:
 		see = func(samples *ingest.Samples, i, group int, first bool) error {
 			if !first {
-				return &clash{int(places[group]), samples.First + i, nil}
+				return &clash{int(places[group]), samples.First + i}
 			}
 			return nil
 		}
@@ -169,8 +185,9 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	case Mean:
 		means := &means{plan: s.plan}
 		see = func(samples *ingest.Samples, i, group int, _ bool) error {
-			if !means.add(group, groups.valuesOf(samples, i, s.plan.compared), samples.Phenotypes(i)) {
-				return &clash{int(places[group]), samples.First + i, s.plan.compared}
+			means.add(group, samples.Phenotypes(i))
+			for k, attribute := range s.plan.ignored {
+				means.note(group, k, groups.valuesOf(samples, i, []int{attribute}))
 			}
 			return nil
 		}
@@ -180,15 +197,25 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 			if err := s.checkRange(phenotypes); err != nil {
 				return err
 			}
-			return add(samples, i, phenotypes)
+			attributes := samples.Attributes(i)[:len(s.columns.Attributes)]
+			for k, attribute := range s.plan.ignored {
+				if means.differs(group, k) {
+					attributes[attribute] = ingest.Value{Number: math.NaN()}
+				}
+			}
+			return out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes)
 		}
 	}
 	group := func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			group, first := groups.add(samples, i)
-			if first && (again != nil || s.Duplicates == Error) {
+			if first {
 				places = append(places, int32(samples.First+i))
-			} else if s.Duplicates == Last {
+			}
+			if s.Merges() && !s.shared.alike(group, groups.sharedBy(samples, i, &s.shared)) {
+				return &clash{int(places[group]), samples.First + i}
+			}
+			if s.Duplicates == Last {
 				places[group] = int32(samples.First + i)
 			}
 			if err := see(samples, i, group, first); err != nil {
@@ -273,11 +300,8 @@ func (s *stage) readPlaces(samples int, places []int32, see func(samples *ingest
 }
 
 // clash is the error of two samples of one group, by their numbers: that there are two, or that
-// they differ in one of these attributes.
-type clash struct {
-	earlier, later int
-	attributes     []int
-}
+// they differ in what merged samples must share.
+type clash struct{ earlier, later int }
 
 func (*clash) Error() string { return "a genotype repeats" }
 
@@ -285,10 +309,10 @@ var errFound = errors.New("found")
 
 // explain names both samples, for which it reads the source again.
 func (s *stage) explain(c *clash) error {
-	var ids [2]string
-	var values [2][]ingest.Value
+	var pair [2]ingest.Sample
 	err := s.readPlaces(c.later+1, []int32{int32(c.earlier), int32(c.later)}, func(samples *ingest.Samples, i, at int) error {
-		ids[at], values[at] = fault.Quote(samples.ID(i)), samples.Attributes(i)
+		samples.At(i, &pair[at])
+		pair[at] = pair[at].Clone()
 		if at == 1 {
 			return errFound
 		}
@@ -301,26 +325,10 @@ func (s *stage) explain(c *clash) error {
 	if len(s.GroupBy) > 0 {
 		under = " and have the same " + strings.Join(s.GroupBy, ", ")
 	}
-	for _, k := range c.attributes {
-		attribute := s.columns.Attributes[k]
-		if bytes.Equal(appendValue(nil, attribute.Type, values[0][k]), appendValue(nil, attribute.Type, values[1][k])) {
-			continue
-		}
-		return fault.New(fault.Input, "add "+attribute.Name+" to --group-by, or leave it out with --attributes",
-			"read perturbations %s: samples %s with %s and %s with %s delete the same genes%s, expected one value of attribute %s in their mean",
-			s.name, ids[0], describe(attribute.Type, values[0][k]), ids[1], describe(attribute.Type, values[1][k]), under, fault.Quote(attribute.Name))
+	if s.Merges() {
+		return s.explainDifference(pair, under)
 	}
 	return fault.New(fault.Input, "set --duplicates to keep, first, last or mean, or name attributes that distinguish them with --group-by",
 		"read perturbations %s: samples %s and %s (numbers %d and %d, counted from 0) delete the same genes%s, expected each genotype once",
-		s.name, ids[0], ids[1], c.earlier, c.later, under)
-}
-
-func describe(values ingest.AttributeType, value ingest.Value) string {
-	switch {
-	case values == ingest.TextAttribute && value.Text == nil, values == ingest.NumberAttribute && math.IsNaN(value.Number):
-		return "a missing value"
-	case values == ingest.NumberAttribute:
-		return fmt.Sprint(value.Number)
-	}
-	return fault.Quote(value.Text)
+		s.name, fault.Quote(pair[0].ID), fault.Quote(pair[1].ID), c.earlier, c.later, under)
 }

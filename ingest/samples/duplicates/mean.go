@@ -13,20 +13,38 @@ import (
 
 // means has what the mean samples of a set are made of, by the number of their group.
 type means struct {
-	plan       *plan
-	attributes []key     // of the first sample, by which samples are not grouped
-	values     []float64 // the phenotypes of the first samples, group by group
-	tallies    []tally   // of groups with several samples, a tally for each phenotype
-	tallied    []int32   // where a group's are, from 1; 0: it has one sample, or nothing to tally
+	plan    *plan
+	ignored []noted   // attributes that may differ, group by group
+	values  []float64 // the phenotypes of the first samples, group by group
+	tallies []tally   // of groups with several samples, a tally for each phenotype
+	tallied []int32   // where a group's are, from 1; 0: it has one sample, or nothing to tally
 }
 
-// add adds a sample to its group. It reports whether its attributes equal the first one's.
-func (m *means) add(group int, attributes key, phenotypes []float64) (alike bool) {
+// noted is the value of an attribute in the first sample of a group, and whether others differ.
+type noted struct {
+	first   key
+	differs bool
+}
+
+// note adds the value of an ignored attribute, which is k of them, in the next sample of a group.
+func (m *means) note(group, k int, value key) {
+	at := group*len(m.plan.ignored) + k
+	if at == len(m.ignored) {
+		m.ignored = append(m.ignored, noted{first: value})
+	}
+	m.ignored[at].differs = m.ignored[at].differs || m.ignored[at].first != value
+}
+
+// differs reports whether the samples of a group have several values of an ignored attribute.
+func (m *means) differs(group, k int) bool { return m.ignored[group*len(m.plan.ignored)+k].differs }
+
+// add adds a sample to its group.
+func (m *means) add(group int, phenotypes []float64) {
 	width := len(m.plan.columns)
 	if group == len(m.tallied) {
-		m.attributes, m.tallied = append(m.attributes, attributes), append(m.tallied, 0)
+		m.tallied = append(m.tallied, 0)
 		m.values = append(m.values, phenotypes...)
-		return true
+		return
 	}
 	if m.tallied[group] == 0 {
 		m.tallies = append(m.tallies, make([]tally, width)...)
@@ -34,7 +52,6 @@ func (m *means) add(group int, attributes key, phenotypes []float64) (alike bool
 		m.plan.add(m.talliesOf(group), m.values[group*width:(group+1)*width])
 	}
 	m.plan.add(m.talliesOf(group), phenotypes)
-	return m.attributes[group] == attributes
 }
 
 // talliesOf are the tallies of a group, nil if it has one sample.
@@ -192,7 +209,7 @@ func pValueOfMean(n, mean, deviation float64) float64 {
 type plan struct {
 	columns  []column // of the phenotypes that are there
 	measured []int    // of them; each has two more after all others: NAME_n, NAME_sd
-	compared []int    // attributes, by which samples are not grouped
+	ignored  []int    // attributes that may differ, and are then missing
 }
 
 // column is a phenotype of the source.
@@ -246,12 +263,12 @@ func statistic(name string) (of string, found kind) {
 	return "", measured
 }
 
-// newPlan returns the columns of pooled samples too. name is the set's.
-func newPlan(columns ingest.Columns, groupBy []int, name string) (*plan, ingest.Columns, error) {
+// newPlan returns the columns of pooled samples too. ignore names what may differ, name is the set.
+func newPlan(columns ingest.Columns, ignore []string, name string) (*plan, ingest.Columns, error) {
 	p := &plan{}
 	wrong := func(k int, format string, args ...any) error {
 		shown := fault.Quote(columns.Phenotypes[k].Name)
-		return fault.New(fault.Input, "leave it out with --not-phenotypes, or rename it",
+		return fault.New(fault.Input, "name it in --ignore and not in --phenotypes, or rename it",
 			"average samples of %s: phenotype %s "+format, append([]any{name, shown}, args...)...)
 	}
 	for k, phenotype := range columns.Phenotypes {
@@ -300,9 +317,9 @@ func newPlan(columns ingest.Columns, groupBy []int, name string) (*plan, ingest.
 			pooled.Phenotypes = append(pooled.Phenotypes, added)
 		}
 	}
-	for k := range columns.Attributes {
-		if !slices.Contains(groupBy, k) {
-			p.compared = append(p.compared, k)
+	for k, attribute := range columns.Attributes {
+		if slices.Contains(ignore, attribute.Name) {
+			p.ignored = append(p.ignored, k)
 		}
 	}
 	return p, pooled, pooled.Check(name)

@@ -19,7 +19,7 @@ func pooled(t *testing.T, phenotypes []string, samples [][]float64) []float64 {
 	}
 	m := &means{plan: plan}
 	for _, values := range samples {
-		m.add(0, key{}, values)
+		m.add(0, values)
 	}
 	found := make([]float64, len(columns.Phenotypes))
 	m.of(0, found)

@@ -1,0 +1,141 @@
+package samples
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table/arrowfile"
+)
+
+// showRoles lists phenotypes, with ? for those that are guessed, and attributes, with ! for those
+// that are such by their names. Those that are only compared are behind a bar.
+func showRoles(columns ingest.Columns) string {
+	mark := func(names, marked []string, sign string) (shown []string) {
+		for _, name := range names {
+			for _, other := range marked {
+				if name == other {
+					name += sign
+				}
+			}
+			shown = append(shown, name)
+		}
+		return shown
+	}
+	words := mark(columns.PhenotypeNames(), columns.Guessed, "?")
+	words = append(words, "/")
+	words = append(words, mark(columns.Remaining().AttributeNames(), columns.ByName, "!")...)
+	for _, name := range columns.AttributeNames()[len(columns.Remaining().Attributes):] {
+		words = append(words, "|"+name)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestRoles(t *testing.T) {
+	const names = "genes\tfitness\tTemperature\tpH\tstrength\tmedium\tbatch\n"
+	table := names + "A\t1\t30\t7\t1\tYPD\t01\nB\t2\t37\t6.5\t2\tSC\t02\n"
+	for name, test := range map[string]struct {
+		options PerturbationOptions
+		want    string
+	}{
+		"plain":         {PerturbationOptions{}, "fitness? strength? / Temperature! pH! medium batch!"},
+		"named":         {PerturbationOptions{Phenotypes: []string{"fitness"}}, "fitness / Temperature! pH! medium batch!"},
+		"measured":      {PerturbationOptions{Phenotypes: []string{"pH"}}, "pH / Temperature! medium batch!"},
+		"not measured":  {PerturbationOptions{NotPhenotypes: []string{"pH", "strength"}}, "fitness? / Temperature! medium batch!"},
+		"attributes":    {PerturbationOptions{Attributes: []string{"medium"}}, "fitness? strength? / medium"},
+		"compared":      {PerturbationOptions{Compare: true, Phenotypes: []string{"fitness"}, Attributes: []string{"medium"}}, "fitness / medium |Temperature |pH |strength |batch |"},
+		"may differ":    {PerturbationOptions{Compare: true, MayDiffer: []string{"strength", "pH"}}, "fitness? / Temperature! pH! strength medium batch! |"},
+		"nothing of it": {PerturbationOptions{Compare: true, Attributes: []string{}, MayDiffer: []string{"strength"}, Phenotypes: []string{"fitness"}}, "fitness / |Temperature |pH |medium |batch |"},
+	} {
+		set, err := OpenFile(writeFile(t, "p.tsv", table), threeGenes, test.options)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if found := showRoles(set.Columns()); found != test.want {
+			t.Errorf("%s: found %s, want %s", name, found, test.want)
+		}
+		set.Close()
+	}
+}
+
+// An .arrow file keeps what was said of its columns, whatever they are called.
+func TestRolesInArrow(t *testing.T) {
+	text := writeFile(t, "p.tsv", "genes\tOD\tdose\tyield\nA\t1\t30\t7\n")
+	for name, test := range map[string]struct {
+		options PerturbationOptions
+		want    string
+	}{
+		"guessed": {PerturbationOptions{}, "yield? / OD dose"},
+		"named":   {PerturbationOptions{Phenotypes: []string{"OD", "yield"}}, "OD yield / dose"},
+		"turned":  {PerturbationOptions{Phenotypes: []string{"dose"}, Attributes: []string{"yield", "OD"}}, "dose / yield OD"},
+	} {
+		set, err := OpenFile(text, threeGenes, test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "p.arrow")
+		if err := Write(path, set, threeGenes); err != nil {
+			t.Fatal(err)
+		}
+		again, err := OpenFile(path, threeGenes, PerturbationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := showRoles(again.Columns()); found != test.want {
+			t.Errorf("%s: found %s, want %s", name, found, test.want)
+		}
+		again.Close()
+		set.Close()
+	}
+}
+
+func TestTrimmedTexts(t *testing.T) {
+	text := "genes\tmedium\tcode\nA\tYPD \t1\nB\t\u00a0YPD\t\u3000x\nC\t \tx y\n"
+	set, err := OpenFile(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{Attributes: []string{"medium", "code"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	got, counts, err := showSamples(set)
+	want := `0 [0] [] "YPD" "1"; 1 [1] [] "YPD" "x"; 2 [2] [] missing "x y"`
+	if err != nil || strings.Join(got, "; ") != want || counts.TrimmedTexts != 3 {
+		t.Errorf("got %s, %d trimmed, %v; want %s", got, counts.TrimmedTexts, err, want)
+	}
+}
+
+// A column that cannot be read cannot be compared either.
+func TestUncomparedColumn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.arrow")
+	genes := ingest.TextColumn("genes", []string{"A"})
+	dates := array.NewDate32Builder(memory.DefaultAllocator)
+	dates.Append(20000)
+	w, err := arrowfile.Create(path, []arrow.Field{{Name: "genes", Type: genes.Values.DataType()}, {Name: "date", Type: arrow.FixedWidthTypes.Date32}})
+	if err == nil {
+		err = errors.Join(w.Write(genes.Values, dates.NewArray()), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := OpenFile(path, threeGenes, PerturbationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Close()
+	_, err = OpenFile(path, threeGenes, PerturbationOptions{Compare: true})
+	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), `column "date": found type unsupported`) {
+		t.Errorf("got %v", err)
+	}
+	set, err = OpenFile(path, threeGenes, PerturbationOptions{Compare: true, MayDiffer: []string{"date"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Close()
+}
