@@ -65,9 +65,6 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
 	b := &builder{Options: o, shard: store.AllShards, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
 	b.lap = b.start
-	if o.Shard != nil {
-		b.shard = *o.Shard
-	}
 	if err := b.findCodec(); err != nil {
 		return nil, err
 	}
@@ -106,7 +103,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 // builder carries the stages' results.
 type builder struct {
 	Options
-	shard    int          // the shard to build, or store.AllShards
+	shard    int          // the first shard of the part to build, or store.AllShards
 	codec    encode.Codec // of the LMDB variants
 	graph    *ingest.Graph
 	rules    *incidence.Rules
@@ -174,16 +171,24 @@ func (b *builder) cutShards() error {
 	if b.Shards > 0 {
 		shards = b.Shards
 	}
+	shards = (shards + b.Parts - 1) / b.Parts * b.Parts
 	if shards > m.Samples {
 		return fault.New(fault.Usage, "give fewer with --shards",
 			"cut dataset: found %d shards, expected at most %d, one per sample", shards, m.Samples)
 	}
 	m.Cut(shards)
-	if b.shard >= shards {
-		return fault.New(fault.Usage, "shards count from 0",
-			"build dataset: found shard %d, expected 0 to %d", b.shard, shards-1)
+	if b.Part != nil {
+		b.shard = *b.Part * b.perPart()
 	}
 	return nil
+}
+
+// perPart is how many shards each part has.
+func (b *builder) perPart() int { return len(b.manifest.Shards) / b.Parts }
+
+// inPart reports whether a shard is in the part that is built.
+func (b *builder) inPart(shard int) bool {
+	return b.shard == store.AllShards || shard/b.perPart() == *b.Part
 }
 
 // published is the result if the dataset exists and is of this input; nil if it does not exist.
@@ -270,7 +275,10 @@ type Options struct {
 	Out    string
 	Codec  string // how to store masks; "": the default of the variant
 	Shards int    // 0: depends on the dataset's size
-	Shard  *int   // the only shard to build, counted from 0; nil: all
+	// into how many parts of consecutive shards processes divide the work: the number of shards is
+	// rounded up to a multiple; 0: 1
+	Parts int
+	Part  *int // the only part to build, counted from 0; nil: all
 	// node-local folder to build shards in; "": they are built in Out
 	Scratch      string
 	Workers      int                    // goroutines that make and encode masks; 0: one per core
@@ -282,8 +290,10 @@ type Options struct {
 	MaxDropped      *float64
 	duplicates.Rule // Duplicates "": duplicates.Keep
 
-	Program string       // version and commit, for run.json
-	Log     *slog.Logger // nil: no logging
+	Program string // version and commit, for run.json
+	// takes out of the texts of options and names of inputs what no file may record; nil: nothing
+	Redact func(text string) string
+	Log    *slog.Logger // nil: no logging
 	// called at the start of a stage with its number of samples, 0 if that is not known; nil: no
 	// progress is reported
 	Progress func(total int) Progress
@@ -295,11 +305,15 @@ const DefaultMaxDropped = 0.5
 // withDefaults replaces zero values by their defaults.
 func (o Options) withDefaults() Options {
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Parts = cmp.Or(o.Parts, 1)
 	o.Resume = cmp.Or(o.Resume, store.ResumeNever)
 	o.ReactionRule = cmp.Or(o.ReactionRule, incidence.RuleAll)
 	o.UnknownGenes = cmp.Or(o.UnknownGenes, ingest.RefuseUnknownGenes)
 	o.Duplicates = cmp.Or(o.Duplicates, duplicates.Keep)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Redact == nil {
+		o.Redact = func(text string) string { return text }
+	}
 	if o.MaxDropped == nil {
 		o.MaxDropped = new(DefaultMaxDropped)
 	}
@@ -337,5 +351,5 @@ type State int
 const (
 	Built     State = iota // the dataset was published
 	Unchanged              // the same dataset existed already
-	Waiting                // this shard is complete, but others are not
+	Waiting                // this part is complete, but others are not
 )

@@ -199,7 +199,7 @@ func buildAt(t *testing.T, dir, name, perturbations string, variant store.Varian
 		o.Shards = 2
 	}
 	if shard != store.AllShards {
-		o.Shard = &shard
+		o.Parts, o.Part = 2, &shard
 	}
 	return Build(t.Context(), o)
 }

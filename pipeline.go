@@ -30,11 +30,11 @@ type pipeline struct {
 	yielded time.Time   // when the writer last yielded
 }
 
-// writeShards builds all shards that are not complete, or the requested one.
+// writeShards builds all shards that are not complete, or only those of the part.
 func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error {
 	shards, left := []int{}, 0
 	for _, i := range b.building.Unfinished() {
-		if b.shard == store.AllShards || b.shard == i {
+		if b.inPart(i) {
 			shards = append(shards, i)
 			left += b.manifest.Shards[i].Samples
 		}

@@ -122,7 +122,7 @@ func (s *sources) read(ctx context.Context) error {
 		Attributes:    []ingest.Attribute{},
 		Options: store.Options{
 			ReactionRule: s.ReactionRule, UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
-			Controls: s.Controls, Where: s.Where,
+			Controls: s.redacted(s.Controls), Where: s.Redact(s.Where),
 			Duplicates: s.Duplicates, GroupBy: s.GroupBy, Ignore: s.Ignore,
 		},
 		Inputs:      store.Inputs{Graph: read, Perturbations: []ingest.Input{}},
@@ -188,7 +188,10 @@ func (s *sources) survey(ctx context.Context) error {
 		return nil
 	}
 	s.manifest.SetColumns(s.samples.Columns())
-	s.manifest.Inputs.Perturbations = append(s.manifest.Inputs.Perturbations, s.samples.Inputs()...)
+	for _, input := range s.samples.Inputs() {
+		input.Name = s.Redact(input.Name)
+		s.manifest.Inputs.Perturbations = append(s.manifest.Inputs.Perturbations, input)
+	}
 	progress := s.Progress(0)
 	defer progress.Done()
 	unmeasured, kinds := ingest.NewUnmeasured(s.manifest.Columns()), ingest.NewKindCounter(s.samples.Columns())
@@ -353,6 +356,14 @@ func (s *sources) Close() error {
 		s.samples.Close()
 	}
 	return nil
+}
+
+// redacted are texts as a manifest records them.
+func (b *builder) redacted(texts []string) (recorded []string) {
+	for _, text := range texts {
+		recorded = append(recorded, b.Redact(text))
+	}
+	return recorded
 }
 
 // readRules reads the gpr rules, if masks depend on them. Genes that are not in the graph count as

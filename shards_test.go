@@ -22,9 +22,9 @@ func TestPublishedWhileShardWaits(t *testing.T) {
 	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
 		t.Fatal(err)
 	}
-	build := func(out string, shard *int) (*tcbuild.Result, error) {
+	build := func(out string, part *int) (*tcbuild.Result, error) {
 		return tcbuild.Build(context.Background(), tcbuild.Options{Variant: store.Indices, Graph: cell,
-			Perturbations: "synth:tiny:1000:1", Out: out, Shards: 2, Shard: shard, Resume: store.ResumeIfPossible})
+			Perturbations: "synth:tiny:1000:1", Out: out, Parts: 2, Part: part, Resume: store.ResumeIfPossible})
 	}
 	first, second := 0, 1
 	complete := filepath.Join(dir, "complete")

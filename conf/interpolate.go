@@ -23,6 +23,8 @@ type resolver struct {
 	root     *yaml.Node
 	state    map[*yaml.Node]progress
 	expanded int // bytes of text made by interpolations
+	// by the value of an environment variable that is referred to, the reference
+	secrets map[string]string
 }
 
 // mostExpanded limits the bytes of all values after every ${…} is replaced.
@@ -115,7 +117,7 @@ func (r *resolver) replace(node *yaml.Node) error {
 func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 	key := strings.TrimSpace(inner)
 	if kind, argument, found := strings.Cut(key, ":"); found {
-		return environment(kind, argument, place)
+		return r.environment(kind, argument, place)
 	}
 	path := splitKey(key)
 	node := r.root
@@ -136,7 +138,7 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 }
 
 // environment returns the value of an oc.env:VAR or oc.env:VAR,default.
-func environment(kind, argument, place string) (*yaml.Node, error) {
+func (r *resolver) environment(kind, argument, place string) (*yaml.Node, error) {
 	if kind != "oc.env" {
 		return nil, fault.New(fault.Usage, "",
 			"read settings %s: found ${%s:…}, expected ${key}, ${a.b} or ${oc.env:VAR}", place, kind)
@@ -146,6 +148,7 @@ func environment(kind, argument, place string) (*yaml.Node, error) {
 	value, isSet := os.LookupEnv(variable)
 	switch {
 	case isSet:
+		r.secrets[value] = "${oc.env:" + variable + "}"
 		return scalar(value, place), nil
 	case hasDefault:
 		return parseValue(strings.TrimSpace(fallback), place)

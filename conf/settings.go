@@ -10,7 +10,9 @@
 package conf
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -23,9 +25,10 @@ import (
 
 // Settings are the merged settings of one run. Their nodes are shared and must not be changed.
 type Settings struct {
-	root       *yaml.Node      // a mapping; its keys are canonical
-	referenced map[string]bool // the keys that settings name by ${…}
-	files      []string        // paths of the settings files, and names of presets
+	root       *yaml.Node        // a mapping; its keys are canonical
+	referenced map[string]bool   // the keys that settings name by ${…}
+	secrets    map[string]string // by the value of an environment variable, the reference to it
+	files      []string          // paths of the settings files, and names of presets
 }
 
 // Load reads the settings file at path, if path is not empty, and applies the overrides. If there
@@ -47,14 +50,28 @@ func Load(path string, overrides []string) (*Settings, error) {
 		}
 	}
 	files.note(root)
-	r := resolver{root: root, state: make(map[*yaml.Node]progress)}
+	r := resolver{root: root, state: make(map[*yaml.Node]progress), secrets: make(map[string]string)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
 	}
 	if err := r.check(root, ""); err != nil {
 		return nil, err
 	}
-	return &Settings{root: root, referenced: files.named, files: files.paths}, nil
+	return &Settings{root: root, referenced: files.named, files: files.paths, secrets: r.secrets}, nil
+}
+
+// Redact replaces the values of environment variables in a text by the references that the settings
+// have to them. Values of fewer than least bytes, which other words may contain, stay.
+func (s *Settings) Redact(text string, least int) string {
+	values := slices.SortedFunc(maps.Keys(s.secrets), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b)) // one may contain another
+	})
+	for _, value := range values {
+		if len(value) >= max(least, 1) {
+			text = strings.ReplaceAll(text, value, s.secrets[value])
+		}
+	}
+	return text
 }
 
 // check returns an error for values that are too large together, and for a null that is written
@@ -135,22 +152,4 @@ func (s *Settings) Texts(except func(key string) bool) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// Resolved is a settings file of the same values, in which nothing is left to replace.
-func (s *Settings) Resolved() ([]byte, error) { return yaml.Marshal(literal(s.root)) }
-
-// literal copies a node, with values that mean themselves.
-func literal(node *yaml.Node) *yaml.Node {
-	for node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	as := &yaml.Node{Kind: node.Kind, Tag: node.ShortTag(), Value: strings.ReplaceAll(node.Value, "${", `\${`)}
-	if as.Tag == "!!str" {
-		as.Style = yaml.DoubleQuotedStyle
-	}
-	for _, below := range node.Content {
-		as.Content = append(as.Content, literal(below))
-	}
-	return as
 }

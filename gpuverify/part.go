@@ -45,12 +45,6 @@ func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 	return parts
 }
 
-// PartOf is part i of count, which may be of several shards.
-func PartOf(dataset *store.Dataset, method Method, i, count int) Part {
-	m := dataset.Manifest
-	return Part{Dataset: m.Checksum, Method: methodFor(dataset, method), First: i * m.Samples / count, End: (i + 1) * m.Samples / count}
-}
-
 // Verifies reports whether the part is another one, verified.
 func (p *Part) Verifies(other Part) bool {
 	return p.Report != nil && p.Dataset == other.Dataset && p.Method == other.Method && p.First == other.First && p.End == other.End

@@ -22,16 +22,17 @@ func newClean(e *env) *cobra.Command {
 		Long: `Remove what killed runs left behind: temporary folders (.NAME.tcbuild-…), datasets under
 construction (NAME.building), unfinished versions of a rebuild (.build-…) and locks of copies
 (.NAME.staging.lock). PATH is a folder, searched without its subfolders, or the --out of a
-killed run; the default is the working directory. Files in use by a running process or a
-chain of SLURM jobs, and files of other users, are kept.
+killed run; the default is the working directory. Files in use by a running process, and
+files of other users, are kept.
 
 Running the same command again could still resume an unfinished dataset or version, so
-look at the list first, with --dry-run.`,
+look at the list first, with --dry-run. Parts of a plan whose unfinished version is gone
+exit with 75.`,
 		Example: `  tcbuild clean --dry-run
   tcbuild clean data/yeast`,
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, without removing it")
-	return configured(e, cmd, func(ctx context.Context, args []string) error {
+	return configured(e, cmd, func(_ context.Context, args []string) error {
 		path := "."
 		if len(args) > 0 {
 			path = filepath.Clean(args[0])
@@ -49,7 +50,7 @@ look at the list first, with --dry-run.`,
 		}
 		removed := 0
 		for _, left := range found {
-			free, err := left.Remove(ctx, dryRun)
+			free, err := left.Remove(dryRun)
 			if err != nil {
 				return err
 			}

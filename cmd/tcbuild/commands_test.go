@@ -130,7 +130,7 @@ Long values are cut in the middle. Unprintable characters of ids and names appea
 
 SIGINT, SIGTERM and SIGUSR1, which SLURM sends before a time limit, stop a run at the next batch. A
 second signal, a second later or more, kills it. If a run hangs on a file or pipe, it ends after 5
-seconds with the same exit code. A job of a SLURM chain may take longer, so that it can be requeued.
+seconds with the same exit code.
 
 ### Memory
 

@@ -12,7 +12,6 @@ import (
 
 	"tcbuild"
 	"tcbuild/encode"
-	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples/duplicates"
@@ -22,7 +21,6 @@ import (
 
 func newDataset(e *env) *cobra.Command {
 	var o tcbuild.Options
-	var part shard
 	cmd := &cobra.Command{
 		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
 		Short: "Build a dataset that holds every sample's masks",
@@ -31,11 +29,9 @@ positions (indices) or whole (full-masks).
 
 The same input and options give the same bytes with any number of workers. To resume
 an interrupted build after its last complete shard, run the same command again.
-Several processes can each build one shard, with --shard I/N and I from 0 to N-1; the
-process that completes the last shard publishes the dataset.`,
+To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 		Example: `  tcbuild dataset --mode indices --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices
-  tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw
-  tcbuild dataset --mode indices --graph big/graph --perturbations big/perturbations.arrow --out big/indices --shard 2/8`,
+  tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw`,
 	}
 	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
@@ -43,7 +39,6 @@ process that completes the last shard publishes the dataset.`,
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
 		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
 	intFlag(flags, &o.Shards, "shards", 0, 0, "number of shards (default: chosen by the dataset's size)")
-	shardFlag(flags, &part, "build only shard I of N, counted from 0: `I/N`")
 	choiceFlag(cmd, &o.Resume, "resume", store.ResumeIfPossible,
 		[]store.Resume{store.ResumeNever, store.ResumeIfPossible, store.ResumeAlways},
 		"resume an interrupted build: never, if-possible or always")
@@ -56,12 +51,6 @@ process that completes the last shard publishes the dataset.`,
 		return slices.Compact(slices.Sorted(slices.Values(codecs))), cobra.ShellCompDirectiveNoFileComp
 	})
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {
-		if part.count > 0 {
-			if o.Shards != 0 && o.Shards != part.count {
-				return fault.New(fault.Usage, "omit --shards", "read --shard: found %d shards, together with --shards %d", part.count, o.Shards)
-			}
-			o.Shard, o.Shards = &part.number, part.count
-		}
 		return runBuild(ctx, e, o)
 	})
 }
@@ -168,8 +157,6 @@ func describeBuild(out string, result *tcbuild.Result) string {
 	switch result.State {
 	case tcbuild.Unchanged:
 		return fmt.Sprintf("%s: nothing to do, the dataset exists and is up to date", out)
-	case tcbuild.Waiting:
-		return fmt.Sprintf("%s: this shard is complete; others are not", out)
 	}
 	total := m.DataBytes()
 	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples),

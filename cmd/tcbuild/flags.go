@@ -109,21 +109,21 @@ func workersFlag(flags *pflag.FlagSet, workers *int) {
 	}, "workers", "CPU cores to use (default: all that are available)")
 }
 
-// shard is a part of the work, counted from 0, of count parts: 0 if it was not given.
-type shard struct{ number, count int }
+// part is one part of the work, from 1 to count; count is 0 if it was not given.
+type part struct{ number, count int }
 
-// shardFlag declares a flag for one of several processes that share the work.
-func shardFlag(flags *pflag.FlagSet, s *shard, usage string) {
+// partFlag declares a flag for one of several processes that share the work.
+func partFlag(flags *pflag.FlagSet, p *part) {
 	flags.Var(&flagValue{
-		kind: "string", expected: "I/N with 0 <= I < N", hint: "shards count from 0: 0/4 is the first of four",
+		kind: "string", expected: "I/N with 1 <= I <= N", hint: "parts count from 1: 1/4 is the first of four",
 		set: func(text string) bool {
 			number, count, _ := strings.Cut(text, "/")
 			var err1, err2 error
-			s.number, err1 = strconv.Atoi(number)
-			s.count, err2 = strconv.Atoi(count)
-			return err1 == nil && err2 == nil && s.number >= 0 && s.number < s.count
+			p.number, err1 = strconv.Atoi(number)
+			p.count, err2 = strconv.Atoi(count)
+			return err1 == nil && err2 == nil && 1 <= p.number && p.number <= p.count
 		},
-	}, "shard", usage)
+	}, "part", "with --step build or verify: which part, counted from 1: `I/N`")
 }
 
 // deviceFlag declares a flag that chooses where masks are regenerated. It sets devices to nil for the

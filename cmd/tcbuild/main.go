@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -118,16 +117,11 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// longestEnd is how long a command may take to end after a signal, unless mayEndLate is set.
+// longestEnd is how long a command may take to end after a signal.
 var longestEnd = 5 * time.Second
-
-var mayEndLate atomic.Bool
 
 // endNow ends the program, whatever it is doing.
 func endNow(interrupted error) {
-	if mayEndLate.Load() {
-		return
-	}
 	printed := make(chan struct{})
 	go func() {
 		defer close(printed)

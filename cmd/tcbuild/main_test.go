@@ -43,7 +43,6 @@ func TestMain(m *testing.M) {
 			bytes, _ := strconv.ParseInt(size, 10, 64)
 			go stopAt(bytes, pattern)
 		}
-		stopTask()
 		if file := os.Getenv(peakVariable); file != "" {
 			notePeak(file)
 		}

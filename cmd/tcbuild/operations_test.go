@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -104,11 +105,14 @@ func TestRestoring(t *testing.T) {
 	}
 	do(force, "000003")
 	sameData(t, dataOf(t, current+"/indices"), data)
-	// whoever goes back comes forward to the newest version, not to a damaged one with the same inputs
+	// whoever goes back stays there, and comes forward to the newest version
 	if err := errors.Join(os.Remove(current), os.Symlink(filepath.Base(glob(t, dir, "data/my/000001-*")[0]), current)); err != nil {
 		t.Fatal(err)
 	}
-	do(again, "000003")
+	if out, ok := runIn(t, dir, environment, "bash", "-c", again); !ok || !strings.Contains(out, "WARN current stays") {
+		t.Error(out)
+	}
+	do(again+" --forward", "000003")
 }
 
 // The alerts in conf are valid, and Prometheus raises each in its case and no other, from the
@@ -134,13 +138,15 @@ func TestAlerts(t *testing.T) {
 		{"failing", map[string]string{code: "0x290 3x20"}, "TcbuildFailing"},
 		{"interrupted", map[string]string{code: "0x290 75x20"}, ""},
 		{"at work", map[string]string{running: "0x290 1x20", heartbeat: "0+60x310"}, ""},
-		{"stalled", map[string]string{running: "0x290 1x20", heartbeat: "0+60x290 17400x20"}, "TcbuildStalled"},
+		{"stalled", map[string]string{running: "0x290 16x20", heartbeat: "0+60x290 17400x20"}, "TcbuildStalled"},
 		{"too old", map[string]string{success: "60x310"}, "TcbuildTooOld"},
+		{"damaged", map[string]string{"damaged": "0x290 1x20"}, "TcbuildDamaged"},
+		{"vanished", map[string]string{"version": "1x250 _x60"}, "TcbuildVanished"},
 		{"never done", map[string]string{success: "0x310"}, "TcbuildTooOld"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			values := map[string]string{success: "0x59 3600x59 7200x59 10800x59 14400x70", heartbeat: "0x59 3600x59 7200x59 10800x59 14400x70", running: "0x310", code: "0x310"}
+			values := map[string]string{success: "0x59 3600x59 7200x59 10800x59 14400x70", heartbeat: "0x59 3600x59 7200x59 10800x59 14400x70", running: "0x310", code: "0x310", "version": "1x310", "damaged": "0x310"}
 			maps.Copy(values, c.series)
 			test := "rule_files: ['" + dir + "/rules.yml']\ntests:\n- interval: 1m\n  input_series:\n"
 			for name, of := range values {
@@ -173,7 +179,6 @@ func TestWorkflows(t *testing.T) {
 		args          []string
 		idle          string
 	}{
-		{"make", "../../conf/make/Makefile", []string{"-f"}, "Nothing to be done"},
 		{"snakemake", "../../conf/snakemake/Snakefile", []string{"--cores", "2", "--snakefile"}, "Nothing to be done"},
 		{"nextflow", "../../conf/nextflow/main.nf", []string{"run", "-resume"}, "Cached process > verify"},
 	} {
@@ -243,6 +248,56 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
+// Every scheduler's line gives the first part 1 and the last one 16.
+func TestPartNumbersOfSchedulers(t *testing.T) {
+	t.Parallel()
+	rows := regexp.MustCompile("(?m)^\\| .* \\| `--part (\\S.*)` \\| (as given|from [01]) \\|$").
+		FindAllStringSubmatch(read(t, "../../docs/OPERATIONS.md"), -1)
+	if len(rows) != 6 {
+		t.Fatalf("got %d rows", len(rows))
+	}
+	for _, row := range rows {
+		name := regexp.MustCompile(`[A-Z]+(_[A-Z]+)+`).FindString(row[1])
+		first := 1
+		if row[2] == "from 0" {
+			first = 0
+		}
+		for number, want := range map[int]string{first: "1/16", first + 15: "16/16"} {
+			environment := append(os.Environ(), fmt.Sprintf("%s=%d", name, number))
+			out, ok := runIn(t, t.TempDir(), environment, "sh", "-c", "echo "+row[1])
+			if !ok || out != want+"\n" {
+				t.Errorf("%s=%d: got %q, want %q", name, number, out, want)
+			}
+		}
+	}
+}
+
+// make's example brings the dataset up to date, and a bad input leaves it as it was.
+func TestMakefile(t *testing.T) {
+	t.Parallel()
+	dir, environment := operations(t)
+	file, err := filepath.Abs("../../conf/make/Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func() (string, bool) { return runIn(t, dir, environment, "make", "-f", file) }
+	for _, want := range []string{"0 differences", "nothing to do"} {
+		if out, ok := run(); !ok || !strings.Contains(out, want) {
+			t.Fatal(out)
+		}
+	}
+	screen := read(t, filepath.Join(dir, "screen.arrow"))
+	writeFiles(t, dir, map[string]string{"screen.arrow": "junk"})
+	if out, ok := run(); ok {
+		t.Errorf("junk passes: %s", out)
+	}
+	must(t, dir, "verify", "data/my/current/indices")
+	writeFiles(t, dir, map[string]string{"screen.arrow": screen})
+	if out, ok := run(); !ok {
+		t.Error(out)
+	}
+}
+
 // failsOnce puts a program before that of the environment which ends once with 75.
 func failsOnce(t *testing.T, dir string, environment []string) []string {
 	t.Helper()
@@ -255,61 +310,9 @@ func failsOnce(t *testing.T, dir string, environment []string) []string {
 	return with(environment, "PATH="+filepath.Join(dir, "once")+":"+path, "NXF_ANSI_LOG=false", "NXF_OFFLINE=true")
 }
 
-// The job script for one dataset, run as SLURM would run its tasks.
-func TestDatasetJobScript(t *testing.T) {
-	t.Parallel()
-	dir, environment := operations(t)
-	script, err := filepath.Abs("../../conf/slurm/dataset.sbatch")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, task := range []string{"11", "10", "12"} {
-		of := with(environment, "SLURM_ARRAY_TASK_ID="+task, "SLURM_ARRAY_TASK_MIN=10", "SLURM_ARRAY_TASK_COUNT=3", "SLURM_CPUS_PER_TASK=2")
-		if out, ok := runIn(t, dir, of, "bash", script, "--mode", "indices", "--graph", "cell/graph", "--perturbations", "screen.arrow", "--out", "out"); !ok {
-			t.Fatal(out)
-		}
-	}
-	if manifest := manifestOf(t, filepath.Join(dir, "out")); len(manifest.Shards) != 3 {
-		t.Errorf("got %d shards", len(manifest.Shards))
-	}
-	must(t, dir, "verify", "out")
-	of := with(environment, "SLURM_ARRAY_TASK_ID=0", "SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_COUNT=3")
-	if out, ok := runIn(t, dir, of, "bash", script, "--mode", "indices", "--graph", "nowhere", "--perturbations", "screen.arrow", "--out", "out2"); ok {
-		t.Errorf("a failure passes: %s", out)
-	}
-}
-
-// An interrupted task has itself alone started again: the last one has the job number of the array.
-func TestDatasetJobScriptRequeuesItsTask(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for name, script := range map[string]string{"tcbuild": "exit 75", "scontrol": `echo "$@" >requeued`} {
-		writeFiles(t, dir, map[string]string{"bin/" + name: "#!/bin/bash\n" + script + "\n"})
-		if err := os.Chmod(filepath.Join(dir, "bin", name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	script, err := filepath.Abs("../../conf/slurm/dataset.sbatch")
-	if err != nil {
-		t.Fatal(err)
-	}
-	environment := append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"), "SLURM_JOB_ID=17", "SLURM_ARRAY_JOB_ID=17", "SLURM_ARRAY_TASK_ID=7",
-		"SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_COUNT=8")
-	if out, ok := runIn(t, dir, environment, "bash", script); ok || read(t, filepath.Join(dir, "requeued")) != "requeue 17_7\n" {
-		t.Errorf("got %s, requeued %s", out, read(t, filepath.Join(dir, "requeued")))
-	}
-}
-
 func TestStatusAndStage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
-	must(t, f.dir, f.dataset("indices", "zstd", "out", "--shard", "1/3")...)
-	o := must(t, f.dir, "status", "out")
-	want := "shard-00000-of-00003  waiting  50 samples\nshard-00001-of-00003  done     50 samples\nshard-00002-of-00003  waiting  50 samples\n" +
-		"out: 1 shards done, 0 running, 2 waiting\n"
-	if o.stdout != want {
-		t.Errorf("got\n%s\nwant\n%s", o.stdout, want)
-	}
 	execute(t, f.dir, "status", "graph").refused(t, 3, "read status of graph")
 	must(t, f.dir, f.dataset("indices", "zstd", "out", "--shards", "3")...)
 
@@ -324,7 +327,4 @@ func TestStatusAndStage(t *testing.T) {
 	execute(t, f.dir, "stage", "out", "graph").refused(t, 2, "expected a dataset or an empty folder")
 
 	must(t, f.dir, rebuildOf("--quiet", "--root", "versions")...)
-	if o := must(t, f.dir, "status", "versions/set"); !regexp.MustCompile(`^000001-\w{8}  current\n$`).MatchString(o.stdout) {
-		t.Errorf("got %q", o.stdout)
-	}
 }

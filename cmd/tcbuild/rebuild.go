@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,12 @@ type rebuildOptions struct {
 	ifBusy        string
 	logFile       string
 	metricsFile   string
-	slurm         slurmOptions
+	step          rebuild.StepKind
+	part          part
+	parts         int
+	scrubDays     int
+	forward       bool
+	settings      *conf.Settings
 	given         *pflag.FlagSet
 }
 
@@ -65,21 +69,29 @@ The input is a graph and a perturbation set (--graph, --perturbations). In place
 builds the graph from public sources, as 'tcbuild ingest graph' does. With scale=yeast
 instead of both, the input is synthetic.
 
---slurm submits the work as a chain of jobs: incidence, an array that builds shards, an
-array that verifies them, and finalize. The jobs use the settings and environment of the
-submission, and fail if the inputs or the program have changed since. A dataset has one
-chain at a time: submitting a second one exits with 75, or queues it after the first with
---after. If a chain was lost, run the command again: it submits only what is missing. If a
-chain failed with 3 (input) or 4 (verification), the command shows the error and exits with
-the same code until something changes or --again is given.
+Schedulers run the same work as steps, on any number of nodes:
+
+    --step prepare --parts N   makes the input and the first dataset, and pins the plan
+    --step build --part I/N    for each I from 1 to N, in any order
+    --step verify --part I/N   when all parts are built
+    --step publish             when all parts are verified
+
+A part that is done is skipped. If inputs, settings or the program have changed since the
+plan was made, or another run has replaced it, a step exits with 75: prepare again.
+
+If somebody points current at an older version, it stays there until inputs or settings
+change, or until a run with --forward. Every scrub_days=30 days, a run compares all files
+of the current version with their digests. If one is damaged, the run builds everything
+again, and exits with 4.
 
 Most settings are not listed below. Write them in the settings file or as key=value, such as
-keep=5, variants=[indices] or sbatch=[--partition=cpu,--time=4:00:00]. 'tcbuild docs
-operations' has examples, 'tcbuild docs settings' lists every key.`,
+keep=5 or variants=[indices]. 'tcbuild docs operations' has examples, 'tcbuild docs
+settings' lists every key.`,
 		Example: `  tcbuild rebuild --config quickstart
   tcbuild rebuild --config my.yaml --dry-run
   tcbuild rebuild --config my.yaml --quiet --if-busy ok --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
-  tcbuild rebuild --config my.yaml --slurm --array 8 sbatch=--partition=cpu device=cuda sbatch_verify=[--partition=gpu,--gres=gpu:1]`,
+  tcbuild rebuild --config my.yaml --step prepare --parts 16
+  tcbuild rebuild --config my.yaml --step build --part 3/16`,
 	}
 	flags := cmd.Flags()
 	outFlag(flags, &o.root, "root", folderOutput, "folder for all output: `DIR`")
@@ -91,24 +103,34 @@ operations' has examples, 'tcbuild docs settings' lists every key.`,
 	synthFlags(cmd, &o.synth)
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
 	scale.Usage, scale.DefValue = "use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
-	intFlag(flags, &o.build.Shards, "shards", 0, 0, "number of shards (default: one per task of --array; without it, chosen by the dataset's size)")
+	intFlag(flags, &o.build.Shards, "shards", 0, 0,
+		"number of shards (default: chosen by the dataset's size); --parts rounds it up to a multiple")
 	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods, "how to regenerate masks for verification: incidence, edges or both")
 	deviceFlag(cmd, &o.devices, "where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
 	intFlag(flags, &o.keep, "keep", 3, 1, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why (with --slurm, also the job scripts), but change nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, but change nothing")
 	choiceFlag(cmd, &o.ifBusy, "if-busy", "fail", []string{"fail", "ok"},
-		"what to do if another run is rebuilding the dataset: fail, or ok, which says so on stdout, or nothing with --quiet; both exit with 75")
+		"what to do if another run is rebuilding the dataset: fail exits with 75; "+
+			"ok says so on stdout, or nothing with --quiet, and exits with 0, unless this is a step")
 	logFlag(flags, &o.logFile, "log-file", "also append the log to `FILE`")
 	flags.Var(&output{path: &o.metricsFile, role: optional, ours: beginsWith(rebuild.MetricsBegin)}, "metrics-file",
 		"write metrics about the rebuild to `FILE`; end its name in .prom for node_exporter's textfile collector")
-	slurmFlags(cmd, &o.slurm)
+	steps := []rebuild.StepKind{rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish}
+	choiceFlag(cmd, &o.step, "step", "", steps,
+		"run one step: prepare, build, verify or publish")
+	partFlag(flags, &o.part)
+	intFlag(flags, &o.parts, "parts", 1, 1, "with --step prepare: number of parts `N`")
+	intFlag(flags, &o.scrubDays, "scrub-days", 30, 0,
+		"days after which a run compares the current version with its digests again; 0: never")
+	flags.BoolVar(&o.forward, "forward", false, "leave an older version that somebody made current")
 	require(cmd, "root")
 	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
-		"slurm", "array", "after", "again"}
+		"step", "part", "parts", "forward"}
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	o.given = flags
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+		o.settings = e.settings
 		if err := errors.Join(o.check(e), o.ingest.read(e.settings)); err != nil {
 			return err
 		}
@@ -127,9 +149,10 @@ func (o *rebuildOptions) check(e *env) error {
 	case !rebuild.IsName(o.dataset):
 		return fault.New(fault.Usage, "add --dataset NAME",
 			"rebuild: found dataset name %q, expected letters, digits, ., _ and -, with a letter, digit or _ first", o.dataset)
-	case o.slurm.after && (o.force || !o.slurm.submit):
-		return fault.New(fault.Usage, "submit with --force when the other chain has ended",
-			"read --after: expected it with --slurm and without --force")
+	case o.step.HasParts() != (o.part.count > 0):
+		return fault.New(fault.Usage,
+			"write --step build --part 3/16, for each part from 1 to the N of --step prepare",
+			"read --step: expected --part I/N with build and verify, and only with them")
 	case len(o.variants) == 0:
 		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
 	}
@@ -140,57 +163,93 @@ func (o *rebuildOptions) check(e *env) error {
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
 	o.variants = slices.Compact(o.variants)
-	if o.slurm.submit || o.slurm.step != "" {
-		if err := o.checkSlurm(); err != nil {
-			return err
-		}
-	}
-	if o.build.Workers == 0 {
-		runtime.GOMAXPROCS(rebuild.CPUsPerTask()) // 0 changes nothing
-	}
 	return nil
 }
 
-// runRebuild does what the flags ask for: show, run one job of a submitted chain, submit one, or
-// run the whole chain.
+// runRebuild does what the flags ask for: show, run one step, or run the whole chain.
 func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
-	chain, err := o.chain(e)
-	switch {
-	case err != nil:
-		return err
-	case o.dryRun:
-		return o.show(ctx, e, chain)
-	case o.slurm.step != "":
-		return o.runJob(ctx, e, chain)
+	if o.dryRun {
+		return o.show(e)
 	}
-	if err := checkOutputs(o.given, chain.Reads()); err != nil {
+	chain, chainErr := o.chain(e)
+	reads := []string{o.build.Perturbations}
+	if chain != nil {
+		reads = append(reads, chain.Reads()...)
+	}
+	if err := checkOutputs(o.given, reads); err != nil {
 		return err
 	}
-	queue, release, err := chain.Begin(ctx, o.slurm.after)
-	if fault.KindOf(err) == fault.Busy && o.ifBusy == "ok" {
+	sharing := disk.Alone
+	if o.step.HasParts() {
+		sharing = disk.Shared
+	}
+	dir := filepath.Join(o.root, o.dataset)
+	lock, err := rebuild.Lock(dir, sharing)
+	// a scheduler would take a step that did nothing for one that is done
+	if fault.KindOf(err) == fault.Busy && o.ifBusy == "ok" && o.step == "" {
 		e.say(err.Error())
-		return exitCode(fault.ExitCode(err))
+		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer release()
-	journal, log, err := rebuild.BeginJournal(o.logFile, o.metricsFile, o.dataset, e.log, e.fileHandler)
+	defer lock.Close()
+	journal, log, err := rebuild.BeginJournal(rebuild.JournalOptions{
+		Dir: dir, Step: o.step, Part: o.part.number, Parts: o.part.count,
+		LogFile: o.logFile, MetricsFile: o.metricsFile, Handler: e.fileHandler,
+		Redact: o.redact(shortestSecret),
+	}, e.log)
 	if err != nil {
 		return err
 	}
-	e.log, chain.Log = log, log
+	e.log = log
 	var result *rebuild.Result
-	if o.slurm.submit {
-		result, err = o.submit(ctx, e, chain, queue)
-	} else {
-		result, err = chain.Run(ctx)
-	}
-	journal.End(exitReason(ctx, err), result)
-	if err != nil {
+	err = fault.Catch(func() (err error) {
+		if chainErr != nil {
+			return chainErr
+		}
+		chain.Log, chain.Progress = log, journal.Watch(chain.Progress)
+		result, err = o.run(ctx, chain)
+		return err
+	})()
+	err = exitReason(ctx, err)
+	journal.End(err, result)
+	if err != nil || o.step.HasParts() {
 		return err
 	}
 	return printRebuilt(e, chain, result)
+}
+
+// run runs the step, or the whole chain.
+func (o *rebuildOptions) run(
+	ctx context.Context, chain *rebuild.Rebuild,
+) (*rebuild.Result, error) {
+	if o.step.HasParts() {
+		return nil, chain.Part(ctx, o.step, o.part.number, o.part.count)
+	}
+	if err := chain.Scrub(ctx, o.scrubDays); err != nil {
+		return nil, err
+	}
+	switch o.step {
+	case rebuild.Prepare:
+		return chain.Prepare(ctx, o.parts)
+	case rebuild.Publish:
+		return chain.Publish(ctx)
+	}
+	return chain.Run(ctx)
+}
+
+// show prints what a run would do, and why.
+func (o *rebuildOptions) show(e *env) error {
+	chain, err := o.chain(e)
+	if err != nil {
+		return err
+	}
+	plan, err := chain.Plan()
+	if err != nil {
+		return err
+	}
+	return printPlan(e, chain, plan)
 }
 
 // chain makes the chain, whose stages run as the commands of their names do.
@@ -203,14 +262,33 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.build.Program = buildVersion()
+	o.build.Program, o.build.Redact = buildVersion(), o.redact(1)
 	chain := &rebuild.Rebuild{
-		Chain:    rebuild.Chain{Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep, Force: o.force, Log: e.log},
+		Chain: rebuild.Chain{
+			Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep,
+			Force: o.force, Forward: o.forward, Log: e.log, Redact: o.redact(1),
+		},
 		Variants: o.variants, Input: input, Build: o.build,
 		Verify:   gpuverify.Options{Method: o.method, Workers: o.build.Workers, Devices: o.devices},
 		Progress: func(stage string, samples int) tcbuild.Progress { return newProgress(e, stage, samples) },
 	}
 	return chain, chain.AddStages()
+}
+
+// shortestSecret is the shortest value of an environment variable that is taken out of messages.
+const shortestSecret = 4
+
+// redact takes the values of environment variables of at least so many bytes out of a text.
+func (o *rebuildOptions) redact(least int) func(text string) string {
+	return func(text string) string {
+		if o.ingest.settings != nil {
+			text = o.ingest.settings.Redact(text, least)
+		}
+		if o.settings != nil {
+			text = o.settings.Redact(text, least)
+		}
+		return text
+	}
 }
 
 // input is how the chain makes the input that is not given.
@@ -311,7 +389,8 @@ const ingestSection = "ingest"
 type ingestSettings struct {
 	Config    string
 	overrides []string
-	place     string // of the section
+	place     string         // of the section
+	settings  *conf.Settings // once they are loaded
 }
 
 func (s *ingestSettings) read(settings *conf.Settings) error {
@@ -342,6 +421,7 @@ func (s *ingestSettings) load() (*conf.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.settings = settings
 	known := conf.Keys(&source.GraphSpec{})
 	for _, entry := range settings.Entries() {
 		if entry.Referenced {

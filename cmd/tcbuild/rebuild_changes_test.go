@@ -156,7 +156,7 @@ func TestRecordThatNeverEnds(t *testing.T) {
 		if err := errors.Join(os.Remove(metrics), os.Symlink(device, metrics)); err != nil {
 			t.Fatal(err)
 		}
-		if o := must(t, dir, args...); !strings.Contains(o.stderr, "WARN the metrics are not written") {
+		if o := must(t, dir, args...); !strings.Contains(o.stderr, "WARN not recorded") {
 			t.Errorf("got %s", o.stderr)
 		}
 	}

@@ -2,71 +2,70 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tcbuild/internal/rebuild"
 )
 
-// Runs the jobs of a chain in order. They make the same dataset as one process.
+// step is a command that runs a step of the rebuild of out/set; part is 3/4, or "" without parts.
+func step(kind rebuild.StepKind, part string, more ...string) []string {
+	args := rebuildOf("--step", string(kind))
+	if part != "" {
+		args = with(args, "--part", part)
+	}
+	return with(args, more...)
+}
+
+// steps runs the steps in order, all of which must succeed.
+func (f fixture) steps(t *testing.T, parts int, kinds ...rebuild.StepKind) {
+	t.Helper()
+	for _, kind := range kinds {
+		switch {
+		case kind == rebuild.Prepare:
+			must(t, f.dir, step(kind, "", "--parts", fmt.Sprint(parts))...)
+		case !kind.HasParts():
+			must(t, f.dir, step(kind, "")...)
+		default:
+			for i := range parts {
+				must(t, f.dir, step(kind, fmt.Sprintf("%d/%d", i+1, parts))...)
+			}
+		}
+	}
+}
+
+// Steps make the same dataset as one process, whatever the order of their parts. What is missing is
+// named.
 func TestSteps(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
-	s := newFakeSLURM(t)
-	o := s.rebuild(t, f.dir, "--slurm", "--array", "3", "--log-file", "set.log", "--metrics-file", "set.prom")
-	if log := read(t, filepath.Join(f.dir, "set.log")); !strings.Contains(log, "submitted  job=finalize id=4 ") {
-		t.Errorf("got log %s", log)
+	execute(t, f.dir, step(rebuild.Build, "1/3")...).refused(t, 75, "found no plan")
+	f.steps(t, 3, rebuild.Prepare)
+	f.steps(t, 3, rebuild.Prepare) // changes nothing
+	for _, part := range []string{"3/3", "1/3", "3/3"} {
+		must(t, f.dir, step(rebuild.Build, part)...)
 	}
-	if metrics := read(t, filepath.Join(f.dir, "set.prom")); !strings.Contains(metrics, `last_exit_code{dataset="set"} 0`) || !strings.Contains(metrics, `last_success_timestamp_seconds{dataset="set"} 0`) {
-		t.Errorf("got metrics %s", metrics)
-	}
-	if o.code != 0 || o.stdout != "incidence 1\nshards 2\nverify 3\nfinalize 4\n" {
-		t.Fatalf("got %d, %q, %s", o.code, o.stdout, o.stderr)
-	}
-	s.succeed(t, f.dir, 1)
-	for _, task := range []string{"2", "0"} {
-		s.run(t, f.dir, 2, task, "SLURM_TMPDIR="+t.TempDir(), "SLURM_CPUS_PER_TASK=1")
-	}
-	o = must(t, f.dir, "status", "out/set")
-	if strings.Count(o.stdout, ": 2 shards done, 0 running, 1 waiting\n") != 2 || !strings.Contains(o.stderr, "WARN SLURM cannot be asked") {
-		t.Errorf("got %s %s", o.stdout, o.stderr)
-	}
-	status := func(want ...string) {
-		t.Helper()
-		o := s.execute(t, f.dir, "status", "out/set")
-		for _, text := range want {
-			if !regexp.MustCompile(`(?m)` + text).MatchString(o.stdout) {
-				t.Errorf("got %s, want %q in it", o.stdout, text)
-			}
-		}
-	}
-	writeFiles(t, s.dir, map[string]string{"queue/3": "PENDING\tPartitionTimeLimit\tann\t1234\n"})
-	status(`^000001-\w{8}  verify    3  PENDING  ann +PartitionTimeLimit$`, `^000001-\w{8}  finalize  4  PENDING  .*  None$`)
-	s.run(t, f.dir, 4, "", "SLURM_JOB_ID=4").refused(t, 1, "the dataset is not complete, its jobs have not built shard-00001-of-00003")
-	status(`^000001-\w{8}  failed in the job finalize with exit code 1, see .*/slurm/000001-\w{8}/finalize-4\.log$`, `^  .*the dataset is not complete`)
-	s.run(t, f.dir, 3, "0").refused(t, 1, "the dataset is not complete")
+	o := execute(t, f.dir, step(rebuild.Publish, "")...)
+	o.refused(t, 1, "indices: 1 of 3 parts is not built: 2")
+	o.hints(t, "--step build --part 2/3")
+	execute(t, f.dir, step(rebuild.Verify, "1/3")...).refused(t, 1, "indices: 1 of 3 parts is not built: 2")
 	nothing(t, filepath.Join(f.dir, "out/set/current"))
-	// a job that ended otherwise than by its program, has the last word in its log
-	chains, _ := filepath.Glob(filepath.Join(f.dir, "out/set/slurm/*"))
-	if err := os.Remove(filepath.Join(chains[0], "failed.json")); err != nil {
-		t.Fatal(err)
-	}
-	writeFiles(t, chains[0], map[string]string{"shards-2_1.log": "once\nslurmstepd: error: Detected 1 oom_kill event in StepId=2.batch\n"})
-	status(`^000001-\w{8}  ended, see .*/shards-2_1\.log$`, `^  slurmstepd: error: Detected 1 oom_kill`)
+	must(t, f.dir, step(rebuild.Build, "2/3")...)
+	must(t, f.dir, step(rebuild.Verify, "2/3")...)
+	o = execute(t, f.dir, step(rebuild.Publish, "")...)
+	o.refused(t, 1, "incidence: 1 of 3 parts is not verified: 3")
+	o.hints(t, "--step verify --part 3/3")
+	f.steps(t, 3, rebuild.Verify, rebuild.Publish)
 
-	// what is missing is completed when the chain is submitted again
-	if o := s.rebuild(t, f.dir, "--slurm", "--array", "3"); o.code != 0 {
-		t.Fatalf("got %d, %s", o.code, o.stderr)
-	}
-	s.succeed(t, f.dir, 5, 6)
-	s.run(t, f.dir, 7, "0")
-	status(`/indices: 50 samples verified$`)
-	s.succeed(t, f.dir, 7, 8)
 	for _, mode := range []string{"indices", "full-masks"} {
 		must(t, f.dir, f.dataset(mode, "zstd", mode, "--shards", "3")...)
 		sameData(t, dataOf(t, filepath.Join(f.dir, "out/set/current", mode)), dataOf(t, filepath.Join(f.dir, mode)))
@@ -76,15 +75,18 @@ func TestSteps(t *testing.T) {
 		name := "verify-" + variant + ".json"
 		sameReport(t, filepath.Join(f.dir, "out/set/current", name), filepath.Join(f.dir, "alone/set/current", name))
 	}
-	if o := s.rebuild(t, f.dir, "--slurm", "--array", "3"); o.code != 0 || !strings.Contains(o.stdout, "nothing to do") {
-		t.Errorf("again: got %d, %s %s", o.code, o.stdout, o.stderr)
-	}
-	// how a dataset is cut and who builds it is not what it is
-	for _, more := range [][]string{{"shards=0"}, {"shards=5"}} {
-		if o := s.rebuild(t, f.dir, more...); o.code != 0 || !strings.Contains(o.stdout, "nothing to do, version 000001-") {
-			t.Errorf("%v: got %d, %s %s", more, o.code, o.stdout, o.stderr)
+	// all steps, run again, find their work done; how a dataset is cut is not what it is
+	f.steps(t, 3, rebuild.Build, rebuild.Verify, rebuild.Publish, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
+	for _, args := range [][]string{step(rebuild.Prepare, "", "--parts", "5"), rebuildOf("shards=5")} {
+		if o := must(t, f.dir, args...); !strings.Contains(o.stdout, "nothing to do, version 000001-") {
+			t.Errorf("%v: got %s %s", args, o.stdout, o.stderr)
 		}
 	}
+	f.steps(t, 5, rebuild.Build, rebuild.Verify, rebuild.Publish)
+	if _, versions, _ := rebuild.Folders(filepath.Join(f.dir, "out/set")); len(versions) != 1 {
+		t.Errorf("got %v", versions)
+	}
+	must(t, f.dir, "status", "out")
 }
 
 // sameReport compares two reports but for what differs from run to run.
@@ -104,91 +106,279 @@ func sameReport(t *testing.T, a, b string) {
 	}
 }
 
-// Whatever changes between the submission and the last job: the jobs run what was submitted, or
-// fail, and current is never of anything else. Tasks read no input.
-func TestSubmittedIsRun(t *testing.T) {
+// All parts at once, each twice.
+func TestPartsAtOnce(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
-	submit := func(t *testing.T, dir string) fakeSLURM {
-		s := newFakeSLURM(t)
-		if o := s.rebuild(t, dir, "--slurm", "--array", "2"); o.code != 0 {
-			t.Fatalf("got %d, %s", o.code, o.stderr)
+	const parts = 4
+	f.steps(t, parts, rebuild.Prepare)
+	for _, kind := range []rebuild.StepKind{rebuild.Build, rebuild.Verify} {
+		var running []*exec.Cmd
+		for i := range 2 * parts {
+			running = append(running, begin(t, f.dir, step(kind, fmt.Sprintf("%d/%d", i%parts+1, parts))...))
 		}
-		return s
-	}
-	copied := func(t *testing.T) string {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
-			t.Fatal(err)
+		for _, cmd := range running {
+			if o := finish(t, cmd); o.code != 0 {
+				t.Errorf("%s: got %d, %s", kind, o.code, o.stderr)
+			}
 		}
-		return dir
 	}
-	for before, label := range rebuild.JobLabels {
-		for what, change := range map[string]struct {
-			change  func(t *testing.T, dir string)
-			byTasks bool // noticed by tasks, too
-			want    string
-		}{
-			"perturbations": {func(t *testing.T, dir string) { rewrite(t, filepath.Join(dir, "sets.tsv"), "last\tY000\t0.5\t\n") }, false, "input sets.tsv changed"},
-			"table of the graph": {func(t *testing.T, dir string) {
-				if err := os.Remove(filepath.Join(dir, "graph/edges/reaction__rmr__metabolite.arrow")); err != nil {
-					t.Fatal(err)
+	f.steps(t, parts, rebuild.Publish)
+	must(t, f.dir, "verify", "out/set/current/full-masks", "--graph", "graph")
+	must(t, f.dir, "status", "out/set")
+}
+
+// Whatever changes after prepare: the steps end with 75, and current is never of anything else.
+func TestStepsOfAnotherPlan(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	f := newFixture(t, 2000, 60)
+	for what, c := range map[string]struct {
+		change func(t *testing.T, dir string)
+		more   []string // settings of the steps
+		want   string
+	}{
+		"perturbations": {change: func(t *testing.T, dir string) {
+			rewrite(t, filepath.Join(dir, "sets.tsv"), "last\tY000\t0.5\t\n")
+		}, want: "input sets.tsv changed"},
+		"perturbations of the same size and time": {change: func(t *testing.T, dir string) {
+			path := filepath.Join(dir, "sets.tsv")
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := []byte(read(t, path))
+			text[len(text)-3]++ // a digit of the last phenotype
+			if err := errors.Join(os.WriteFile(path, text, 0o644), os.Chtimes(path, info.ModTime(), info.ModTime())); err != nil {
+				t.Fatal(err)
+			}
+		}, want: "input sets.tsv changed"},
+		"no perturbations": {change: func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, "sets.tsv")); err != nil {
+				t.Fatal(err)
+			}
+		}, want: "sets.tsv"},
+		"a table less": {change: func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, "graph/edges/reaction__rmr__metabolite.arrow")); err != nil {
+				t.Fatal(err)
+			}
+		}, want: "reaction__rmr__metabolite.arrow"},
+		"settings": {more: []string{"reaction_rule=gpr"}, want: `reaction_rule was "all", is "gpr"`},
+		"variants": {more: []string{"variants=[indices]"}, want: "the stages changed"},
+		"program": {change: func(t *testing.T, dir string) {
+			plan := read(t, filepath.Join(dir, "out/set/plan.json"))
+			writeFiles(t, dir, map[string]string{"out/set/plan.json": regexp.MustCompile(`("(?:program|fingerprint)": ")`).ReplaceAllString(plan, "${1}0")})
+		}, want: "the program was 0"},
+		"another prepare": {change: func(t *testing.T, dir string) {
+			must(t, dir, step(rebuild.Prepare, "", "--parts", "3")...)
+		}, want: ""},
+		"another rebuild": {change: func(t *testing.T, dir string) {
+			must(t, dir, rebuildOf("allow_wildtype=true", "variants=[incidence]")...)
+		}, want: "superseded by another run"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
+				t.Fatal(err)
+			}
+			must(t, dir, step(rebuild.Prepare, "", "--parts", "2")...)
+			must(t, dir, step(rebuild.Build, "1/2")...)
+			if c.change != nil {
+				c.change(t, dir)
+			}
+			before, _ := os.Readlink(filepath.Join(dir, "out/set/current"))
+			for _, args := range [][]string{step(rebuild.Build, "1/2"), step(rebuild.Build, "2/2"), step(rebuild.Verify, "1/2")} {
+				o := execute(t, dir, with(args, c.more...)...)
+				o.refused(t, 75, c.want)
+				o.hints(t, "--step prepare")
+			}
+			if o := execute(t, dir, with(step(rebuild.Publish, ""), c.more...)...); o.code == 0 {
+				t.Errorf("publish: got %s", o.stdout)
+			}
+			if now, _ := os.Readlink(filepath.Join(dir, "out/set/current")); now != before {
+				t.Errorf("current was %q, is %q", before, now)
+			}
+		})
+	}
+	// a file that was only touched is the same
+	f.steps(t, 2, rebuild.Prepare)
+	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "")
+	f.steps(t, 2, rebuild.Build, rebuild.Verify, rebuild.Publish)
+}
+
+// A second prepare, a publish or a rebuild beside a part replaces nothing.
+func TestNothingReplacesAPart(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	f := newFixture(t, 190_000, 530)
+	f.steps(t, 2, rebuild.Prepare)
+	plan := read(t, filepath.Join(f.dir, "out/set/plan.json"))
+	part := f.beginStopped(t, 1, "out/set/.build-*/indices.building/.build/.shard-*/*/data.mdb", step(rebuild.Build, "1/2")...)
+	for _, args := range [][]string{step(rebuild.Prepare, "", "--parts", "2", "reaction_rule=gpr"), step(rebuild.Publish, ""), rebuildOf()} {
+		execute(t, f.dir, args...).refused(t, 75, "another rebuild of it is running")
+		execute(t, f.dir, with(step(rebuild.Publish, ""), "--if-busy", "ok")...).refused(t, 75, "running")
+	}
+	if o := must(t, f.dir, rebuildOf("--if-busy", "ok", "--quiet")...); o.stdout+o.stderr != "" {
+		t.Errorf("got %s%s", o.stdout, o.stderr)
+	}
+	if o := must(t, f.dir, rebuildOf("--if-busy", "ok")...); !strings.Contains(o.stdout, "another rebuild of it is running") {
+		t.Errorf("got %s", o.stdout)
+	}
+	must(t, f.dir, step(rebuild.Build, "2/2")...) // other parts go on
+	if o := must(t, f.dir, "status", "out/set"); !strings.Contains(o.stdout, "build 1/2 on ") {
+		t.Errorf("got %s", o.stdout)
+	}
+	if read(t, filepath.Join(f.dir, "out/set/plan.json")) != plan {
+		t.Error("the plan was replaced")
+	}
+	send(t, part, syscall.SIGKILL, syscall.SIGCONT)
+	finish(t, part)
+	o := execute(t, f.dir, "status", "out/set")
+	if o.code != 4 || !strings.Contains(o.stdout, "PROBLEM   build 1/2 (process ") || !strings.Contains(o.stdout, " was killed, or its machine was lost") {
+		t.Errorf("got %d, %s", o.code, o.stdout)
+	}
+	f.steps(t, 2, rebuild.Build, rebuild.Verify, rebuild.Publish)
+	must(t, f.dir, "status", "out/set")
+	if left := glob(t, f.dir, "out/set/.[bt]*"); len(left) > 0 {
+		t.Errorf("%v was left behind", left)
+	}
+}
+
+// Parts are killed at each of their moments, and run again. Another run of the same settings, in one
+// process, may complete what they have begun.
+func TestKilledParts(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	f := newFixture(t, 20_000, 1500)
+	for round, moment := range []struct {
+		kind    rebuild.StepKind
+		pattern string
+	}{
+		{rebuild.Prepare, "incidence.building/.build/plan.json"},
+		{rebuild.Prepare, "incidence/manifest.json"},
+		{rebuild.Build, "indices.building/.build/plan.json"},
+		{rebuild.Build, "indices.building/.build/.shard-*/*/data.mdb"},
+		{rebuild.Build, "indices.building/shard-*/data.mdb"},
+		{rebuild.Build, "full-masks.building/samples/_checksums"},
+		{rebuild.Verify, "verify-incidence/*.json"},
+		{rebuild.Verify, "verify-full-masks/*.json"},
+		{rebuild.Publish, "verify-indices.json"},
+	} {
+		rewrite(t, filepath.Join(f.dir, "sets.tsv"), fmt.Sprintf("more%d\tY%03d\t0\t\n", round, round))
+		for _, kind := range []rebuild.StepKind{rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish} {
+			if kind == moment.kind {
+				args := step(kind, "")
+				if kind.HasParts() {
+					args = step(kind, "2/3")
+				} else if kind == rebuild.Prepare {
+					args = with(args, "--parts", "3")
 				}
-			}, false, "reaction__rmr__metabolite.arrow"},
-			"program": {func(t *testing.T, dir string) {
-				chains, err := filepath.Glob(filepath.Join(dir, "out/set/slurm/*/plan.json"))
-				if err != nil || len(chains) != 1 {
-					t.Fatal(chains, err)
-				}
-				writeFiles(t, dir, map[string]string{strings.TrimPrefix(chains[0], dir+"/"): regexp.MustCompile(`"program": "`).ReplaceAllString(read(t, chains[0]), `"program": "older `)})
-			}, true, "the program was older "},
-		} {
-			t.Run(what+" before "+label, func(t *testing.T) {
-				dir := copied(t)
-				s := submit(t, dir)
-				for id := 1; id <= before; id++ {
-					s.succeed(t, dir, id)
-				}
-				change.change(t, dir)
-				for id := before + 1; id <= 4; id++ { // even those that SLURM would not start
-					o, isTask := s.run(t, dir, id, ""), id == 2 || id == 3
-					if fails := !isTask || change.byTasks || before == 0; fails != (o.code != 0) ||
-						!isTask && !strings.Contains(o.stderr, change.want) {
-						t.Errorf("job %d: got %d, %s", id, o.code, o.stderr)
-					}
-				}
-				nothing(t, filepath.Join(dir, "out/set/current"))
-			})
+				cmd := program(t, "main", args...)
+				cmd.Dir, cmd.Env = f.dir, append(cmd.Env, stopVariable+"=1 out/set/.build-*/"+moment.pattern)
+				start(t, cmd)
+				eventually(t, "a stop, or the end", func() bool { return isIn(cmd.Process.Pid, "T") || isIn(cmd.Process.Pid, "Z") })
+				kill(t, cmd)
+			}
+			if kind == rebuild.Verify && round%3 == 2 {
+				must(t, f.dir, rebuildOf()...)
+			}
+			f.steps(t, 3, kind)
+		}
+		must(t, f.dir, "status", "out/set")
+		for _, variant := range allVariants {
+			must(t, f.dir, "verify", "out/set/current/"+variant, "--method", "edges")
+		}
+		if m := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); m.Samples != 1501+round {
+			t.Errorf("got %d samples", m.Samples)
+		}
+		if left := glob(t, f.dir, "out/set/.[bt]*"); len(left) > 0 {
+			t.Errorf("%v was left behind", left)
 		}
 	}
 }
 
-// A task compares all that it takes from the first job with its digests.
-func TestTasksCheckWhatTheyRead(t *testing.T) {
+// A part that finds damage ends with 4, and so does every step after it, until prepare begins again.
+func TestDamagedPart(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 60)
-	s := newFakeSLURM(t)
-	if o := s.rebuild(t, f.dir, "--slurm", "--array", "2"); o.code != 0 {
+	damage := func(pattern string) {
+		t.Helper()
+		found := glob(t, f.dir, "out/set/.build-*/"+pattern)
+		if len(found) != 1 {
+			t.Fatal(pattern, found)
+		}
+		if err := os.WriteFile(found[0], []byte(flipped(read(t, found[0]), len(read(t, found[0]))/2)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// a part compares all that it takes from prepare with its digests
+	for _, name := range []string{"incidence.positions", "incidence.arrow", "samples/part-00000.arrow", "graph/edges/gene__physical__gene.arrow"} {
+		f.steps(t, 2, rebuild.Prepare)
+		damage("incidence/" + name)
+		execute(t, f.dir, step(rebuild.Build, "1/2")...).refused(t, 4, name)
+		for _, args := range [][]string{step(rebuild.Build, "2/2"), step(rebuild.Verify, "1/2"), step(rebuild.Publish, "")} {
+			o := execute(t, f.dir, args...)
+			o.refused(t, 4, name)
+			o.hints(t, "--step prepare")
+		}
+	}
+	f.steps(t, 2, rebuild.Prepare, rebuild.Build)
+	damage("indices/shard-00001-of-00002/data.mdb")
+	must(t, f.dir, step(rebuild.Verify, "1/2")...)
+	execute(t, f.dir, step(rebuild.Verify, "2/2")...).refused(t, 4, "indices")
+	execute(t, f.dir, step(rebuild.Publish, "")...).refused(t, 4, "indices")
+	if o := execute(t, f.dir, "status", "out"); o.code != 4 || !strings.Contains(o.stdout, "failed    verify 2/2 with 4: ") {
+		t.Errorf("got %d, %s", o.code, o.stdout)
+	}
+	nothing(t, filepath.Join(f.dir, "out/set/current"))
+	f.steps(t, 2, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
+	must(t, f.dir, "status", "out")
+}
+
+// Flags of steps that do not fit are refused.
+func TestBadPartFlags(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 200, 20)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{step("shards", ""), "read --step: "},
+		{step(rebuild.Build, ""), "expected --part I/N with build and verify, and only with them"},
+		{step(rebuild.Publish, "1/2"), "expected --part I/N with build and verify, and only with them"},
+		{rebuildOf("--part", "1/2"), "expected --part I/N with build and verify, and only with them"},
+		{step(rebuild.Build, "0/2"), `read --part: found "0/2", expected I/N with 1 <= I <= N`},
+		{step(rebuild.Build, "3/2"), `read --part: found "3/2"`},
+		{step(rebuild.Build, "1"), `read --part: found "1"`},
+		{step(rebuild.Prepare, "", "--parts", "0"), "parts"},
+		{step(rebuild.Prepare, "", "--parts", "21"), "found 21 parts, expected at most 20, one per sample"},
+	} {
+		execute(t, f.dir, c.args...).refused(t, 2, c.want)
+	}
+	f.steps(t, 20, rebuild.Prepare)
+}
+
+// The plan belongs to the user who prepared it.
+func TestPartsOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	f := newGroupFixture(t)
+	run := func(user int, args ...string) outcome { return finish(t, start(t, f.as(t, user, "022", args...))) }
+	if o := run(alice, "--step", "prepare", "--parts", "2"); o.code != 0 {
 		t.Fatalf("got %d, %s", o.code, o.stderr)
 	}
-	s.succeed(t, f.dir, 1)
-	for _, name := range []string{"incidence.positions", "incidence.arrow", "samples/part-00000.arrow", "graph/edges/gene__physical__gene.arrow"} {
-		found, err := filepath.Glob(filepath.Join(f.dir, "out/set/.build-*/incidence", name))
-		if err != nil || len(found) != 1 {
-			t.Fatal(name, found, err)
-		}
-		whole := read(t, found[0])
-		damaged := []byte(whole)
-		damaged[len(damaged)/2] ^= 1
-		if err := os.WriteFile(found[0], damaged, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		s.run(t, f.dir, 2, "0").refused(t, 4, name)
-		if err := os.WriteFile(found[0], []byte(whole), 0o644); err != nil {
-			t.Fatal(err)
+	run(bob, "--step", "build", "--part", "1/2").refused(t, 75, fmt.Sprintf("the plan belongs to %d", alice))
+	for _, args := range [][]string{{"--step", "build", "--part", "1/2"}, {"--step", "build", "--part", "2/2"}, {"--step", "verify", "--part", "1/2"},
+		{"--step", "verify", "--part", "2/2"}, {"--step", "publish"}} {
+		if o := run(alice, args...); o.code != 0 || strings.Contains(o.stderr, "WARN not recorded") {
+			t.Errorf("%v: got %d, %s", args, o.code, o.stderr)
 		}
 	}
-	s.succeed(t, f.dir, 2, 3, 4)
+	if o := run(bob); o.code != 0 || !strings.Contains(o.stdout, "nothing to do") || strings.Contains(o.stderr, "WARN not recorded") {
+		t.Errorf("got %d, %s%s", o.code, o.stdout, o.stderr)
+	}
+	if o := run(bob, "--step", "prepare", "allow_wildtype=true"); o.code != 0 {
+		t.Errorf("got %d, %s", o.code, o.stderr)
+	}
 }

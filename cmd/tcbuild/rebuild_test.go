@@ -20,8 +20,8 @@ func rebuildOf(more ...string) []string {
 	return with([]string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph", "--perturbations", "sets.tsv"}, more...)
 }
 
-// versionsOf is the number of versions of out/set. Nothing else may be there except the link and
-// the lock.
+// versionsOf is the number of versions of out/set. Nothing else may be there except the link, state,
+// plan and locks.
 func (f fixture) versionsOf(t *testing.T) int {
 	t.Helper()
 	dir := filepath.Join(f.dir, "out/set")
@@ -33,8 +33,10 @@ func (f fixture) versionsOf(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != len(versions)+3 || len(unfinished) > 0 {
-		t.Errorf("got %v, want versions, current and two locks", entries)
+	known := append([]string{"current", "state.json", "plan.json", ".lock", ".lock-state"}, versions...)
+	other := func(entry os.DirEntry) bool { return !slices.Contains(known, entry.Name()) }
+	if slices.ContainsFunc(entries, other) || len(unfinished) > 0 {
+		t.Errorf("got %v, want versions, current, state, plan and two locks", entries)
 	}
 	return len(versions)
 }
@@ -51,7 +53,11 @@ func TestRebuild(t *testing.T) {
 	for _, variant := range allVariants {
 		must(t, f.dir, "verify", "out/set/current/"+variant, "--method", "both", "--graph", "graph")
 	}
-	before := modified(t, filepath.Join(f.dir, "out"))
+	version, err := filepath.EvalSymlinks(filepath.Join(f.dir, "out/set/current"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := modified(t, version)
 	for _, more := range [][]string{nil, {"--dry-run"}, {"workers=1"}} {
 		again := must(t, f.dir, rebuildOf(with([]string{"method=both"}, more...)...)...)
 		if !regexp.MustCompile(`^out/set: nothing to do, version 000001-[0-9a-f]{8} has the same inputs, options and program\n$`).MatchString(again.stdout) {
@@ -62,7 +68,7 @@ func TestRebuild(t *testing.T) {
 	if !strings.Contains(dry.stdout, `run     reaction_rule was "all", is "gpr"`) || !strings.Contains(dry.stdout, "after incidence") {
 		t.Errorf("got %s", dry.stdout)
 	}
-	if modified(t, filepath.Join(f.dir, "out")) != before {
+	if modified(t, version) != before || f.versionsOf(t) != 1 {
 		t.Error("a run without work, or a dry run, changed something")
 	}
 
@@ -140,7 +146,9 @@ func TestRebuildErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			execute(t, f.dir, c.args...).refused(t, c.code, c.want)
-			if entries, _ := os.ReadDir(filepath.Join(f.dir, "out/set")); slices.ContainsFunc(entries, func(entry os.DirEntry) bool { return !strings.HasPrefix(entry.Name(), ".lock") }) {
+			if entries, _ := os.ReadDir(filepath.Join(f.dir, "out/set")); slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
+				return !strings.HasPrefix(entry.Name(), ".lock") && entry.Name() != "state.json"
+			}) {
 				t.Errorf("%v was left behind", entries)
 			}
 		})
@@ -179,18 +187,19 @@ func TestRebuildUnattended(t *testing.T) {
 	if o := must(t, f.dir, args...); o.stdout+o.stderr != "" || metric("heartbeat_timestamp_seconds") == "7" || metric("last_stages_run") != "0" {
 		t.Errorf("without work: got %q, %s", o.stdout+o.stderr, read(t, filepath.Join(f.dir, "set.prom")))
 	}
-	success = metric("last_success_timestamp_seconds")
 	if read(t, filepath.Join(f.dir, "logs/set.log")) != log {
 		t.Error("without work: the log was changed")
 	}
 	// metrics that cannot be written are no reason to fail
 	for _, path := range []string{"nowhere/set.prom", "graph"} {
-		if o := must(t, f.dir, rebuildOf("--metrics-file", path)...); !strings.Contains(o.stderr, "WARN the metrics are not written") {
+		if o := must(t, f.dir, rebuildOf("--metrics-file", path)...); !strings.Contains(o.stderr, "WARN not recorded") {
 			t.Errorf("metrics %s: got %s", path, o.stderr)
 		}
 	}
 	execute(t, f.dir, rebuildOf("--log-file", "sets.tsv/x.log")...).refused(t, 1, "write sets.tsv/x.log")
 
+	must(t, f.dir, args...)
+	success = metric("last_success_timestamp_seconds")
 	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "bad\tnobody\t1\t\n")
 	o := execute(t, f.dir, args...)
 	o.refused(t, 3, "sets.tsv:152", "nobody")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,9 +178,17 @@ func TestStatusOfVersions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"d/000001-01234567/version.json": "{}", "d/.build-x": "x", "d/000002-01234567": "x"})
-	if o := must(t, dir, "status", "d"); o.stdout != "000001-01234567\n" {
-		t.Errorf("got %q", o.stdout)
+	status := func(want string) {
+		t.Helper()
+		if o := execute(t, dir, "status", "d"); o.code != 4 || !strings.Contains(o.stdout, "  PROBLEM   "+want) {
+			t.Errorf("got %d, %q", o.code, o.stdout)
+		}
 	}
+	status("there are versions, but no current")
 	writeFiles(t, dir, map[string]string{"d/current": "x"})
-	execute(t, dir, "status", "d").refused(t, 1, "d/current: found no symbolic link")
+	status("current is not a symbolic link")
+	if err := errors.Join(os.Remove(filepath.Join(dir, "d/current")), os.Symlink("000001-01234567", filepath.Join(dir, "d/current"))); err != nil {
+		t.Fatal(err)
+	}
+	status("current cannot be read: d/000001-01234567/version.json holds no record")
 }

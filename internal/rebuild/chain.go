@@ -25,8 +25,12 @@ type Chain struct {
 	Keep    int // versions to keep, at least 1
 	Log     *slog.Logger
 	Force   bool // run all stages: share none with the current version
-	// what was submitted, in a job of it; nil in a process that runs the whole chain
-	Submitted *Submitted
+	// Redact takes out of a text what no file may record; nil: nothing.
+	Redact  func(text string) string
+	Forward bool // make the newest version current, even if an operator went back to an older one
+
+	damage string                // of the current version, which then shares nothing; "": none
+	stamps map[string]pinnedFile // by path, of sources whose digest is known
 }
 
 // Source is a file that stages read but no stage makes.
@@ -45,8 +49,7 @@ type Stage struct {
 	After   []string // stages before this one whose output it reads
 	// Added are names of files that others may add to the output's folder, which change nothing.
 	Added []string
-	// Apart says that other processes make the output, between Prepare and Run; then Run only
-	// checks it.
+	// Apart says that other processes may make the output, between Prepare and Publish.
 	Apart bool
 
 	// Run makes the output in the folder of the unfinished version, and returns the files of its
@@ -58,48 +61,50 @@ type Stage struct {
 
 // Result is what a run did.
 type Result struct {
-	Version   string // folder of the current version; "" after Prepare, and of a chain that was submitted
+	Version   string // folder of the current version; "" if this process did not get so far
 	Unchanged bool   // nothing was done, not even making the version current
 	Ran       int    // stages that were run
 }
 
 // Run brings the chain up to date: it runs the missing stages and publishes the version. The caller
-// holds the Lock.
+// holds the lock alone. The result is never nil.
 //
 // The next run continues a run that was interrupted or failed, for example, for lack of disk space.
 // A run that failed because of its input, settings or verification leaves nothing behind.
 func (c *Chain) Run(ctx context.Context) (*Result, error) {
-	return c.run(ctx, true)
-}
-
-// Prepare runs the missing stages that are not Apart, and publishes nothing.
-func (c *Chain) Prepare(ctx context.Context) (*Result, error) { return c.run(ctx, false) }
-
-func (c *Chain) run(ctx context.Context, all bool) (*Result, error) {
+	result := &Result{}
 	plan, err := c.Plan()
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	if err := c.sweep(plan); err != nil {
-		return nil, err
+		return result, err
+	}
+	if held, err := c.isHeldBack(plan); held || err != nil {
+		return &Result{Version: plan.current.path, Unchanged: true}, err
 	}
 	if plan.Ready != "" {
 		return c.keep(plan)
 	}
 	if err := c.begin(plan); err != nil {
-		return nil, err
+		return result, err
 	}
-	result, err := c.runStages(ctx, plan, all)
-	if err == nil && all {
+	err = c.runStages(ctx, plan, true, result)
+	if err == nil {
 		result.Version, err = c.publish(plan)
 	}
-	if err == nil {
-		return result, nil
+	if err != nil {
+		return result, c.failed(plan, err)
 	}
-	if kind := fault.KindOf(err); kind != fault.Failed && kind != fault.Busy { // another run cannot resume it
+	return result, c.repaired(plan, result.Version)
+}
+
+// failed discards the unfinished version after an error that another run cannot overcome.
+func (c *Chain) failed(plan *Plan, err error) error {
+	if kind := fault.KindOf(err); err != nil && kind != fault.Failed && kind != fault.Busy {
 		c.leave(plan.building, c.discard(plan.building))
 	}
-	return nil, err
+	return err
 }
 
 // keep makes the ready version current.
@@ -108,21 +113,21 @@ func (c *Chain) keep(plan *Plan) (*Result, error) {
 	if plan.current == nil || plan.current.path != plan.Ready {
 		result.Unchanged = false
 		if err := c.makeCurrent(filepath.Base(plan.Ready)); err != nil {
-			return nil, err
+			return result, err
 		}
 	}
 	c.prune()
 	return result, nil
 }
 
-func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool) (*Result, error) {
-	result := &Result{}
+// runStages runs or links the missing stages; those that are Apart only with all.
+func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool, result *Result) error {
 	for i, step := range plan.Steps {
 		if step.Action == Run && step.Apart && !all {
 			continue
 		}
 		if err := context.Cause(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		start := time.Now()
 		var err error
@@ -137,11 +142,11 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool) (*Result, e
 			err = plan.note(&plan.Steps[i])
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.Log.Info("stage "+step.Name, "action", step.Action, "why", step.Why, "seconds", fmt.Sprintf("%.3f", time.Since(start).Seconds()))
 	}
-	return result, nil
+	return nil
 }
 
 // runStage runs a stage. If the stage read other files than the plan, its output is removed, so
@@ -150,6 +155,9 @@ func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 	read, err := step.Run(ctx, plan.building)
 	if err != nil {
 		return err
+	}
+	for i := range read {
+		read[i].Name = c.redact(read[i].Name)
 	}
 	if why := inputfile.Difference(step.record.Inputs, read); why != "" {
 		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.Output)))
@@ -193,7 +201,7 @@ func linkTree(from, to string) error {
 
 // Reads are the paths of the files that the stages read, and of the locks.
 func (c *Chain) Reads() []string {
-	paths := []string{filepath.Join(c.Dir, lockName), filepath.Join(c.Dir, submitLock)}
+	paths := []string{filepath.Join(c.Dir, lockName), filepath.Join(c.Dir, stateLock)}
 	for _, stage := range c.Stages {
 		for _, source := range stage.Sources {
 			paths = append(paths, source.Path)
@@ -202,86 +210,40 @@ func (c *Chain) Reads() []string {
 	return paths
 }
 
-// lockName is the lock of the process, or of the tasks, that work on a version. submitLock is held,
-// before it, by whoever runs or submits the chain.
-const (
-	lockName   = ".lock"
-	submitLock = ".lock-submit"
-)
+// lockName is the lock of the process, or of the parts, that work on a version.
+const lockName = ".lock"
 
-// Begin locks the dataset for a run or a submission. If another one is at work, it fails at once
-// with a fault.Busy, and so it does without after if a chain is in the queue. queue has its jobs.
-func (c *Chain) Begin(ctx context.Context, after bool) (queue []Job, release func(), err error) {
-	submitting, err := c.tryLock(submitLock, disk.Alone)
-	if err != nil {
-		return nil, nil, err
+// Lock locks a dataset's folder, which it creates, for one process (disk.Alone) or for several that
+// work on parts (disk.Shared). If others are at work, it fails with a fault.Busy. The lock ends
+// with its process. On a node that froze it may outlive its job.
+func Lock(dir string, sharing disk.Sharing) (*os.File, error) {
+	if err := disk.CheckPlanted(dir); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
-	release = func() { submitting.Close() }
-	if queue, err = Queue(ctx, c.Dir); err == nil {
-		queue, err = c.cancelIncomplete(ctx, queue)
+	shareWithGroup(dir)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
-	switch {
-	case err != nil:
-	case len(queue) > 0 && !after:
-		err = c.busy(queue)
-	case len(queue) == 0:
-		working, lockErr := c.tryLock(lockName, disk.Alone)
-		if err = lockErr; err == nil {
-			release = func() { working.Close(); submitting.Close() }
-		}
-	}
-	if err != nil {
-		release()
-	}
-	return queue, release, err
-}
-
-// Lock waits for the lock of one process that works on a version (disk.Alone), or of parallel ones
-// that build its shards (disk.Shared), until ctx is done. The lock ends with its process. On a node
-// that froze it may outlive its job.
-func (c *Chain) Lock(ctx context.Context, sharing disk.Sharing) (lock *os.File, err error) {
-	err = c.whenFree(ctx, func() error {
-		lock, err = c.tryLock(lockName, sharing)
-		return err
-	})
-	return lock, err
-}
-
-func (c *Chain) tryLock(name string, sharing disk.Sharing) (*os.File, error) {
-	if err := disk.CheckPlanted(c.Dir); err != nil {
-		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
-	}
-	shareWithGroup(c.Dir)
-	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
-		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
-	}
-	lock, err := disk.TryLock(filepath.Join(c.Dir, name), sharing)
+	lock, err := lockBriefly(filepath.Join(dir, lockName), sharing, lockPatience)
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, fault.New(fault.Busy, "wait until it is done", "rebuild %s: another rebuild of it is running", c.Dir)
+		return nil, fault.New(fault.Busy, "wait until it is done; 'tcbuild status' shows what runs",
+			"rebuild %s: another rebuild of it is running", dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
+		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	return lock, nil
 }
 
-// whenFree tries again, until ctx is done, while another process is at work (fault.Busy).
-func (c *Chain) whenFree(ctx context.Context, try func() error) error {
-	for waited := false; ; waited = true {
-		err := try()
-		switch {
-		case err == nil || fault.KindOf(err) != fault.Busy:
-			return err
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		}
-		if !waited {
-			c.Log.Info("waiting for another process to end", "why", err)
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(500 * time.Millisecond):
+// lockPatience is longer than 'tcbuild status' and 'tcbuild clean' hold a lock to test it.
+const lockPatience = 300 * time.Millisecond
+
+// lockBriefly takes a lock, or gives up after a while with disk.ErrLocked.
+func lockBriefly(path string, sharing disk.Sharing, patience time.Duration) (*os.File, error) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		lock, err := disk.TryLock(path, sharing)
+		if !errors.Is(err, disk.ErrLocked) || time.Now().After(deadline) {
+			return lock, err
 		}
 	}
 }

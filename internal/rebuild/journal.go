@@ -1,173 +1,226 @@
 package rebuild
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"tcbuild"
 	"tcbuild/fault"
-	"tcbuild/internal/disk"
 )
 
-// Journal records an unattended run for its operators, in a log file and in metrics.
+// Journal records what a process does for its operators: in the dataset's state, in metrics that
+// follow from it, and in a log file.
 type Journal struct {
-	log     *slog.Logger
-	file    *slog.Logger // writes only to the log file; discards without one
-	metrics *metrics     // nil without a metrics file, or if it cannot be read or written
+	JournalOptions
+	log  *slog.Logger
+	file *slog.Logger // writes only to the log file; discards without one
+
+	me          Process
+	warned      bool
+	stage       atomic.Pointer[string]
+	done, total atomic.Int64
+	ended       chan struct{}
+	beats       sync.WaitGroup
 }
 
-// BeginJournal starts the journal of a run that holds its lock; either file may be "". The returned
-// logger writes to log and appends to the log file, as handler formats it. Metrics that cannot be
-// written are a warning: they are no reason to have no dataset.
-func BeginJournal(logFile, metricsFile, dataset string, log *slog.Logger, handler func(io.Writer) slog.Handler) (*Journal, *slog.Logger, error) {
-	j := &Journal{log: log, file: slog.New(slog.DiscardHandler)}
-	if logFile != "" {
-		err := os.MkdirAll(filepath.Dir(logFile), 0o777)
+// JournalOptions say who works, and where to record it.
+type JournalOptions struct {
+	Dir         string // the dataset's folder
+	Step        StepKind
+	Part, Parts int    // Part counts from 1; 0: none
+	LogFile     string // "": none
+	MetricsFile string // "": none
+	Handler     func(io.Writer) slog.Handler
+	// Redact takes out of a text what nobody may read.
+	Redact func(text string) string
+}
+
+// rebuildTask is the task of a process that does everything.
+const rebuildTask = "rebuild"
+
+func (o *JournalOptions) task() string {
+	if o.Part > 0 {
+		return fmt.Sprintf("%s %d/%d", o.Step, o.Part, o.Parts)
+	}
+	return cmp.Or(string(o.Step), rebuildTask)
+}
+
+// BeginJournal starts the journal of a process that holds its lock. The returned logger writes to
+// log and appends to the log file. State and metrics that cannot be written are a warning: they are
+// no reason to have no dataset.
+func BeginJournal(o JournalOptions, log *slog.Logger) (*Journal, *slog.Logger, error) {
+	nowhere := slog.New(slog.DiscardHandler)
+	j := &Journal{JournalOptions: o, log: log, file: nowhere, ended: make(chan struct{})}
+	if o.LogFile != "" {
+		err := os.MkdirAll(filepath.Dir(o.LogFile), 0o777)
 		if err != nil {
 			return nil, nil, fmt.Errorf("write log: %w", err)
 		}
-		file, err := os.OpenFile(logFile, os.O_WRONLY|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
+		flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE | unix.O_NOFOLLOW
+		file, err := os.OpenFile(o.LogFile, flags, 0o666)
 		if err != nil {
-			return nil, nil, fault.New(fault.Failed, "name a file that you may write to and that is not a symbolic link", "write log: %w", err)
+			hint := "name a file that you may write to and that is not a symbolic link"
+			return nil, nil, fault.New(fault.Failed, hint, "write log: %w", err)
 		}
-		j.file = slog.New(handler(file))
+		j.file = slog.New(o.Handler(redacting{file, o.Redact}))
 		j.log = slog.New(slog.NewMultiHandler(log.Handler(), j.file.Handler()))
 	}
-	if metricsFile != "" {
-		var err error
-		if j.metrics, err = beginMetrics(metricsFile, dataset); err != nil {
-			j.warn(err)
-		}
+	host, _ := os.Hostname()
+	now := time.Now().UTC()
+	j.me = Process{Task: o.task(), Host: host, PID: os.Getpid(), User: me(), Begin: now, Seen: now}
+	var killed []Process
+	j.warn(j.update(func(s *State) { killed = s.begin(j.me, !o.Step.HasParts()) }))
+	for _, p := range killed {
+		j.log.Warn("an earlier process was killed, or its machine was lost", "task", p.Task,
+			"host", p.Host, "pid", p.PID, "last_seen", p.Seen.Format(time.RFC3339))
 	}
-	return j, j.log, nil
-}
-
-// End records how the run ended. result is nil if err is not.
-func (j *Journal) End(err error, result *Result) {
-	if j.metrics != nil {
-		if err := j.metrics.end(err, result); err != nil {
-			j.warn(err)
-		}
-	}
-	switch {
-	case err != nil:
-		j.file.Error("rebuild failed", "error", err, "hint", fault.HintOf(err), "exit_code", fault.ExitCode(err))
-	case result.Version != "" && !result.Unchanged:
-		j.file.Info("rebuild is done", "version", filepath.Base(result.Version), "stages_run", result.Ran)
-	}
-}
-
-func (j *Journal) warn(err error) { j.log.Warn("the metrics are not written", "error", err) }
-
-// heartbeatEvery is how often the metrics are written during a run.
-const heartbeatEvery = 15 * time.Second
-
-// metrics is a file for node_exporter's textfile collector, replaced atomically.
-type metrics struct {
-	path    string
-	dataset string
-	start   time.Time
-	values  map[string]float64
-	ended   chan struct{}
-	beats   sync.WaitGroup
-}
-
-// MetricsBegin is the begin of a file with metrics.
-const MetricsBegin = "# Written by tcbuild rebuild --metrics-file.\n"
-
-// metricHelp lists the metrics in the order of the file. They have no time stamps, as node_exporter
-// rejects them.
-var metricHelp = []struct{ name, help string }{
-	{"running", "Whether a rebuild was running when this was written."},
-	{"heartbeat_timestamp_seconds", "When this was written: every 15 s during a run, and at its end."},
-	{"last_success_timestamp_seconds", "When the dataset was last brought up to date, or found to be up to date."},
-	{"last_exit_code", "Exit code of the last run that ended."},
-	{"last_duration_seconds", "Duration of the last run."},
-	{"last_stages_run", "Stages that the last run executed; 0 if nothing had changed."},
-	{"version", "Number of the current version."},
-}
-
-// beginMetrics records that a run has begun. Unknown values stay as the last run left them.
-func beginMetrics(path, dataset string) (*metrics, error) {
-	m := &metrics{path: path, dataset: dataset, start: time.Now(), values: make(map[string]float64), ended: make(chan struct{})}
-	if err := m.readLast(); err != nil {
-		return nil, err
-	}
-	m.values["running"] = 1
-	if err := m.write(); err != nil {
-		return nil, err
-	}
-	m.beats.Go(func() {
+	j.beats.Go(func() {
 		for {
 			select {
 			case <-time.After(heartbeatEvery):
-				_ = m.write() // the final write reports errors
-			case <-m.ended:
+				_ = j.update(j.beat) // the final update reports errors
+			case <-j.ended:
 				return
 			}
 		}
 	})
-	return m, nil
+	return j, j.log, nil
 }
 
-func (m *metrics) end(err error, result *Result) error {
-	close(m.ended)
-	m.beats.Wait()
-	m.values["running"] = 0
-	m.values["last_exit_code"] = 0
-	m.values["last_duration_seconds"] = time.Since(m.start).Seconds()
+// heartbeatEvery is how often a process gives a sign of life.
+const heartbeatEvery = 15 * time.Second
+
+// beat is a sign of life.
+func (j *Journal) beat(s *State) {
+	for i, p := range s.Working {
+		if p.Task != j.me.Task || p.PID != j.me.PID || p.Host != j.me.Host {
+			continue
+		}
+		p.Seen = time.Now().UTC()
+		if stage := j.stage.Load(); stage != nil {
+			p.Stage, p.Done, p.Total = *stage, int(j.done.Load()), int(j.total.Load())
+		}
+		s.Working[i] = p
+	}
+}
+
+// update changes the state, and the metrics with it: also if the state cannot be written, as on a
+// full disk.
+func (j *Journal) update(change func(*State)) (err error) {
+	var now *State
+	if err = UpdateState(j.Dir, func(s *State) { change(s); now = s }); err != nil {
+		err = fmt.Errorf("write state: %w", err)
+	}
+	if j.MetricsFile != "" && now != nil {
+		err = errors.Join(err, writeMetrics(j.MetricsFile, filepath.Base(j.Dir), now))
+	}
+	return err
+}
+
+// Starter begins to show the progress of a stage; samples is 0 if their number is not known.
+type Starter func(stage string, samples int) tcbuild.Progress
+
+// Watch makes progress known to whoever looks at the state.
+func (j *Journal) Watch(start Starter) Starter {
+	return func(stage string, samples int) tcbuild.Progress {
+		j.done.Store(0)
+		j.total.Store(int64(samples))
+		j.stage.Store(&stage)
+		return &watched{start(stage, samples), &j.done}
+	}
+}
+
+type watched struct {
+	tcbuild.Progress
+	done *atomic.Int64
+}
+
+func (w *watched) Add(samples int, bytes int64) {
+	w.done.Add(int64(samples))
+	w.Progress.Add(samples, bytes)
+}
+
+// End records how the process ended. result is nil if it did not get so far.
+func (j *Journal) End(err error, result *Result) {
+	close(j.ended)
+	j.beats.Wait()
+	result = cmp.Or(result, &Result{})
+	j.warn(j.update(func(s *State) { j.end(s, err, result) }))
 	switch {
 	case err != nil:
-		m.values["last_exit_code"] = float64(fault.ExitCode(err))
-	case result.Version != "":
-		m.values["last_success_timestamp_seconds"] = float64(time.Now().Unix())
-		m.values["last_stages_run"] = float64(result.Ran)
-		m.values["version"] = float64(Number(filepath.Base(result.Version)))
+		j.file.Error(j.me.Task+" failed", "error", err, "hint", fault.HintOf(err),
+			"exit_code", fault.ExitCode(err))
+	case result.Version != "" && !result.Unchanged:
+		j.file.Info(j.me.Task+" is done", "version", filepath.Base(result.Version),
+			"stages_run", result.Ran)
 	}
-	return m.write()
 }
 
-func (m *metrics) write() error {
-	m.values["heartbeat_timestamp_seconds"] = float64(time.Now().Unix())
-	var text strings.Builder
-	text.WriteString(MetricsBegin)
-	for _, metric := range metricHelp {
-		name := "tcbuild_rebuild_" + metric.name
-		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s%.15g\n", name, metric.help, name, m.series(metric.name), m.values[metric.name])
+// end is the state after the process.
+func (j *Journal) end(s *State, err error, result *Result) {
+	now := time.Now().UTC()
+	var failure *Failure
+	if err != nil {
+		failure = &Failure{Task: j.me.Task, At: now, ExitCode: fault.ExitCode(err),
+			Error: j.Redact(err.Error()), Hint: j.Redact(fault.HintOf(err))}
 	}
-	if err := disk.WriteWhole(m.path, []byte(text.String())); err != nil {
-		return fmt.Errorf("write metrics: %w", err)
+	s.end(j.me, result.Ran, failure)
+	if s.Run == nil {
+		return
 	}
-	return nil
-}
-
-// series is what comes before a metric's value.
-func (m *metrics) series(name string) string {
-	return fmt.Sprintf("tcbuild_rebuild_%s{dataset=%q} ", name, m.dataset)
-}
-
-// readLast reads the values written by the last run.
-func (m *metrics) readLast() error {
-	text, err := disk.ReadRegular(m.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read metrics %s: %w", m.path, err)
+	version := ""
+	if result.Version != "" {
+		version, s.UpToDate = filepath.Base(result.Version), now
 	}
-	for line := range strings.Lines(string(text)) {
-		for _, metric := range metricHelp {
-			if value, ok := strings.CutPrefix(line, m.series(metric.name)); ok {
-				m.values[metric.name], _ = strconv.ParseFloat(strings.TrimSpace(value), 64)
-			}
+	failed := failure != nil && failure.ExitCode != exitBusy
+	switch {
+	case j.Step == "" || version != "": // published, or there was nothing to do
+		s.endRun(now, version)
+	case j.Step == Prepare && failed:
+		s.endRun(now, "")
+	case failure != nil:
+	case j.Step == Prepare:
+		if p, err := ReadPinned(j.Dir); err == nil && s.Run.ID != p.Run {
+			s.Run = &RunState{ID: p.Run, Begin: j.me.Begin, Parts: p.Parts, Ran: result.Ran}
 		}
+	case j.Step == Build:
+		s.Run.Built = addPart(s.Run.Built, j.Part)
+	case j.Step == Verify:
+		s.Run.Verified = addPart(s.Run.Verified, j.Part)
 	}
-	return nil
+	switch pending := s.Run != nil && s.Run.ID == "" && len(s.Working) == 0; { // without a plan
+	case pending && failure != nil:
+		s.endRun(now, "")
+	case pending:
+		s.Run = nil // a part of a run that has been published
+	}
+}
+
+// warn says once what is not recorded: a run goes on without it.
+func (j *Journal) warn(err error) {
+	if err != nil && !j.warned {
+		j.warned = true
+		j.log.Warn("not recorded", "error", err)
+	}
+}
+
+// redacting writes text without what nobody may read.
+type redacting struct {
+	out    io.Writer
+	redact func(string) string
+}
+
+func (r redacting) Write(text []byte) (int, error) {
+	_, err := io.WriteString(r.out, r.redact(string(text)))
+	return len(text), err
 }

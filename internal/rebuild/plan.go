@@ -1,6 +1,7 @@
 package rebuild
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
@@ -26,7 +28,11 @@ const (
 	Done Action = "done" // its output is already in the unfinished version
 )
 
-const forced = "--force"
+// Why a stage is run, or not.
+const (
+	forced       = "--force"
+	unchangedWhy = "unchanged"
+)
 
 // Plan is what a run has to do.
 type Plan struct {
@@ -37,6 +43,8 @@ type Plan struct {
 	current  *version // nil when there is none
 	building string   // folder of the unfinished version
 	resumed  bool
+	run      string // version.Run
+	parts    int    // version.Parts
 }
 
 // Step is a stage's entry in a plan.
@@ -63,42 +71,43 @@ type Record struct {
 
 // Plan reads all sources and compares each stage with the current and the unfinished version,
 // without changing anything. A fingerprint covers everything that determines a stage, including the
-// stages before it, so the plan is complete before anything runs. In a job of a submitted chain it
-// must be the plan that was submitted.
+// stages before it, so the plan is complete before anything runs.
 func (c *Chain) Plan() (*Plan, error) {
 	records, err := c.records()
 	if err != nil {
 		return nil, err
 	}
 	plan := &Plan{Fingerprint: fingerprint(records)}
-	if s := c.Submitted; s != nil && fingerprint(s.Stages) != plan.Fingerprint {
-		return nil, c.changed(whatDiffers(s.Stages, records))
-	}
 	if plan.current, err = c.current(); err != nil {
 		return nil, err
 	}
 	plan.building = c.building(plan.Fingerprint)
 	unfinished := readVersion(plan.building)
 	// another user's files must not be published
-	plan.resumed = unfinished != nil && (!c.Force || c.Submitted != nil) && disk.IsMine(plan.building)
-	if !plan.resumed {
-		unfinished = nil
+	usable := unfinished != nil && unfinished.Damage == "" && disk.IsMine(plan.building)
+	plan.resumed = usable && !c.Force
+	if plan.resumed {
+		plan.run, plan.parts = unfinished.Run, unfinished.Parts
+	} else {
+		plan.run, unfinished = newRun(), nil
 	}
 	for i, stage := range c.Stages {
 		step := Step{Stage: stage, record: records[i]}
 		switch {
 		case unfinished.has(step):
-			step.Action, step.Why = Done, "done by an interrupted run"
+			step.Action, step.Why = Done, "done already"
 		case c.Force:
 			step.Action, step.Why = Run, forced
+		case c.damage != "":
+			step.Action, step.Why = Run, "the current version is damaged"
 		case plan.current.has(step) && !plan.reruns(step.After):
-			step.Action, step.Why = Link, "unchanged"
+			step.Action, step.Why = Link, unchangedWhy
 		default:
 			step.Action, step.Why = Run, plan.why(step.record)
 		}
 		plan.Steps = append(plan.Steps, step)
 	}
-	if plan.resumed || c.Force {
+	if plan.resumed || c.Force || c.damage != "" {
 		return plan, nil
 	}
 	plan.Ready, err = c.find(plan)
@@ -110,14 +119,14 @@ func (c *Chain) records() (records []Record, err error) {
 	fingerprints := make(map[string]string)
 	for _, stage := range c.Stages {
 		record := Record{Stage: stage.Name, Output: stage.Output, Program: c.Program,
-			Options: stage.Options, Inputs: []inputfile.Input{}, After: append([]string{}, stage.After...)}
+			Options: c.recorded(stage.Options), Inputs: []inputfile.Input{},
+			After: append([]string{}, stage.After...)}
 		for _, source := range stage.Sources {
-			file, err := inputfile.Open(source.Path)
+			input, err := c.digest(source)
 			if err != nil {
 				return nil, err
 			}
-			record.Inputs = append(record.Inputs, file.Input(source.Name))
-			file.Close()
+			record.Inputs = append(record.Inputs, input)
 		}
 		text, err := json.Marshal(record)
 		if err != nil {
@@ -133,6 +142,24 @@ func (c *Chain) records() (records []Record, err error) {
 		records = append(records, record)
 	}
 	return records, nil
+}
+
+// recorded are options as files record them: with a digest in place of what they may not.
+func (c *Chain) recorded(options map[string]string) map[string]string {
+	recorded := maps.Clone(options)
+	for key, text := range options {
+		if redacted := c.redact(text); redacted != text {
+			recorded[key] = fmt.Sprintf("%s (sha256 %.16x)", redacted, sha256.Sum256([]byte(text)))
+		}
+	}
+	return recorded
+}
+
+func (c *Chain) redact(text string) string {
+	if c.Redact == nil {
+		return text
+	}
+	return c.Redact(text)
 }
 
 // building is the folder of the user's unfinished version with a fingerprint.
@@ -240,6 +267,9 @@ func changed(why string) error {
 	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
 }
 
+// newRun makes an id for a run, which says when it began.
+func newRun() string { return time.Now().UTC().Format("20060102T150405Z-") + rand.Text()[:6] }
+
 // fingerprint identifies a whole chain, whose stages the records describe.
 func fingerprint(stages []Record) string {
 	sum := sha256.New()
@@ -252,7 +282,7 @@ func fingerprint(stages []Record) string {
 // note records that a step is done, whose output is complete.
 func (p *Plan) note(done *Step) (err error) {
 	done.Action = Done
-	v := version{}
+	v := version{Run: p.run, Parts: p.parts}
 	for _, step := range p.Steps {
 		if step.Action != Done {
 			continue
@@ -276,5 +306,5 @@ func (c *Chain) begin(plan *Plan) error {
 	if err := os.Mkdir(plan.building, 0o777); err != nil {
 		return fmt.Errorf("rebuild %s: %w", c.Dir, err)
 	}
-	return (&version{}).write(plan.building)
+	return (&version{Run: plan.run, Parts: plan.parts}).write(plan.building)
 }

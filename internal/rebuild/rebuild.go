@@ -1,21 +1,22 @@
 // Package rebuild keeps a named dataset up to date. A chain of stages makes a version of it: the
 // input, the variants, and their verification. Only those stages are run whose inputs, options or
-// program have changed since the current version, by one process or by the jobs of a SLURM cluster.
+// program have changed since the current version.
 //
 //	NAME/000007-3fa2c1d0/   a version: the stages' outputs, and version.json with their inputs
 //	NAME/current            -> 000007-3fa2c1d0, a symbolic link to the newest version
+//	NAME/state.json         what runs, how the last run ended, which version was made current
+//	NAME/plan.json          the plan that Prepare pinned
 //	NAME/.build-3fa2c1d0…/  a user's unfinished version, named by the fingerprint of its chain
 //	NAME/.tmp-…             left by a killed run; the next one removes it
-//	NAME/.lock              held by the active run; .lock-submit, while a chain is submitted
-//	NAME/slurm/000003-…/    a chain that was submitted: its plan, settings and logs
+//	NAME/.lock              held by whoever works; .lock-state, while state.json is written
 //
 // A version gets its name after all stages, including verification, and never changes afterwards.
 // current is replaced by a rename, so it names a complete version at every moment.
 //
-// A run takes the locks (Begin), compares what the chain would make with what there is (Plan), runs
-// the stages that are missing (Run), and publishes. On a cluster it submits jobs (Submit), of which
-// the first prepares, tasks build and verify shards, and the last one publishes (RunJob). All jobs
-// of a dataset have one name, by which squeue finds them.
+// One process does it all (Run): it compares what the chain would make with what there is (Plan),
+// runs the stages that are missing, and publishes. Or a scheduler runs the steps: Prepare makes the
+// input and the first dataset and pins the plan; parts build and verify ranges of samples (Part),
+// on any node, in any order; Publish adds up and publishes. All leave the same version.
 package rebuild
 
 import (
@@ -138,14 +139,13 @@ func (r *Rebuild) firstStage() (Stage, error) {
 	return stage, nil
 }
 
-// variantStage builds another dataset from the first one. In a chain that was submitted, tasks have
-// built it.
+// variantStage builds another dataset from the first one.
 func (r *Rebuild) variantStage(variant string) Stage {
 	return Stage{
 		Name: variant, Output: variant, Added: addedFiles, Apart: true, After: []string{r.first()},
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
-			if r.Submitted != nil {
-				return nil, builtByTasks(filepath.Join(version, variant))
+			if r.gathering > 0 {
+				return nil, r.complete(ctx, variant, version, r.gathering)
 			}
 			options, err := r.optionsOf(variant, version)
 			if err == nil {
@@ -163,6 +163,9 @@ func (r *Rebuild) optionsOf(variant, version string) (options tcbuild.Options, e
 	}
 	options = r.options(store.Variant(variant), filepath.Join(version, variant))
 	options.Base = r.base
+	if unfinished := readVersion(version); unfinished != nil {
+		options.Parts = unfinished.Parts // whoever goes on cuts it the same way
+	}
 	return options, err
 }
 
@@ -195,7 +198,7 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 		if err != nil {
 			return nil, err
 		}
-		report, err := r.verify(ctx, dataset)
+		report, err := r.verify(ctx, variant, dataset)
 		if err != nil {
 			return nil, err
 		}
@@ -204,9 +207,7 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 		case err != nil:
 			return nil, err
 		case !report.Passed():
-			findings := report.Findings()
-			return nil, fault.New(fault.Damaged, "build it again, with --force if that does not help; 'tcbuild verify' shows more",
-				"verify %s: %d differences, %d damaged records or files; first: %s", dataset.Dir, report.Differences, report.Damaged, findings[0])
+			return nil, damaged(dataset.Dir, report)
 		case report.LogicalContent != first.LogicalContent:
 			return nil, fault.New(fault.Damaged, "add --force",
 				"compare variants: the logical content of %s differs from the one of %s", dataset.Dir, r.first())
@@ -216,10 +217,12 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 	return stage
 }
 
-// verify verifies a dataset, or adds up what tasks have verified of it.
-func (r *Rebuild) verify(ctx context.Context, dataset *store.Dataset) (*gpuverify.Report, error) {
-	if r.Submitted != nil {
-		return gpuverify.Gather(ctx, dataset, r.parts(dataset), r.Verify)
+// verify verifies a dataset, or adds up what parts have verified of it.
+func (r *Rebuild) verify(
+	ctx context.Context, variant string, dataset *store.Dataset,
+) (*gpuverify.Report, error) {
+	if r.gathering > 0 {
+		return r.gather(ctx, variant, dataset, r.gathering)
 	}
 	options := r.Verify
 	bar := r.Progress("verify", dataset.Manifest.Samples)
@@ -239,12 +242,13 @@ type Rebuild struct {
 	Chain    // its Stages are made by AddStages
 	Variants []string
 	Input    Input             // made by the chain; empty if Build names graph and perturbations
-	Build    tcbuild.Options   // for each variant, without Variant, Out, Shard and Resume
+	Build    tcbuild.Options   // for each variant, without Variant, Out, Part and Resume
 	Verify   gpuverify.Options // without Progress
-	Progress func(stage string, samples int) tcbuild.Progress
+	Progress Starter
 
 	base      *store.Dataset      // of a version that the others are built from; nil before one is needed
-	reference gpuverify.Reference // of tasks
+	reference gpuverify.Reference // of parts
+	gathering int                 // how many parts have built and verified; 0: this process does
 }
 
 // Input is how the chain makes its own input.

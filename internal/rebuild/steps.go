@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"tcbuild"
 	"tcbuild/fault"
@@ -15,113 +17,210 @@ import (
 	"tcbuild/store"
 )
 
-// JobLabels are the labels of the jobs that a cluster runs.
-func (r *Rebuild) JobLabels() []string {
-	if len(r.others()) == 0 {
-		return []string{JobIncidence, JobVerify, JobFinalize}
-	}
-	return JobLabels
-}
+// StepKind is a step of a rebuild that a scheduler runs as a process of its own.
+type StepKind string
 
-// RunJob runs the part of a submitted chain that is this process's job. result is nil for tasks of
-// an array.
-func (r *Rebuild) RunJob(ctx context.Context, label string) (result *Result, err error) {
-	if was := r.Submitted.Stages[0].Program; was != r.Program {
-		return nil, r.changed(fmt.Sprintf("the program was %s, is %s", was, r.Program))
-	}
-	sharing, isTask := disk.Alone, label == JobShards || label == JobVerify
-	if isTask {
-		sharing = disk.Shared
-	}
-	lock, err := r.Lock(ctx, sharing)
+// The steps, in order. Build and Verify have parts, in any order, on any node.
+const (
+	Prepare StepKind = "prepare" // makes the input and the first dataset, and pins the plan
+	Build   StepKind = "build"
+	Verify  StepKind = "verify"
+	Publish StepKind = "publish" // adds up what the parts verified, and publishes
+)
+
+// HasParts reports whether the step is run once per part.
+func (k StepKind) HasParts() bool { return k == Build || k == Verify }
+
+// Prepare makes what the parts need, and pins the plan for them. If there is nothing to do, the
+// plan says so. The caller holds the lock alone.
+func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
+	result := &Result{}
+	plan, err := r.Plan()
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	defer lock.Close()
+	if err := r.sweep(plan); err != nil {
+		return result, err
+	}
+	held, err := r.isHeldBack(plan)
+	if err != nil {
+		return result, err
+	}
+	if held {
+		plan.Ready = plan.current.path
+	}
+	if plan.resumed && plan.parts != parts {
+		plan.run = newRun()
+		if err := plan.removeOthers(); err != nil { // it is cut differently
+			return result, err
+		}
+	}
+	plan.parts = parts
+	files, err := r.stamp(plan.records())
+	if err == nil && plan.Ready == "" {
+		err = r.prepare(ctx, plan, result)
+	}
+	if err == nil {
+		err = r.unchanged(plan)
+	}
+	var pinned *Pinned
+	if err == nil {
+		pinned, err = r.pin(plan, files)
+	}
+	if err != nil {
+		return result, r.failed(plan, err)
+	}
+	if plan.Ready != "" && plan.current != nil && plan.current.path == plan.Ready {
+		result.Version, result.Unchanged = plan.Ready, true
+	}
+	r.Log.Info("plan pinned", "run", pinned.Run, "parts", pinned.Parts,
+		"samples", pinned.Samples, "version", pinned.Version)
+	return result, nil
+}
+
+func (r *Rebuild) prepare(ctx context.Context, plan *Plan, result *Result) error {
+	if err := r.begin(plan); err != nil {
+		return err
+	}
+	if v := readVersion(plan.building); plan.resumed && v != nil {
+		v.Run, v.Parts = plan.run, plan.parts
+		if err := v.write(plan.building); err != nil {
+			return err
+		}
+	}
+	return r.runStages(ctx, plan, false, result)
+}
+
+// Part builds or verifies part I of N of every variant. A part that is done is skipped. The caller
+// shares the lock with other parts.
+func (r *Rebuild) Part(ctx context.Context, kind StepKind, part, parts int) error {
+	pinned, err := ReadPinned(r.Dir)
+	if err != nil {
+		return err
+	}
+	if pinned.Parts != parts {
+		return r.superseded("found part %d of %d, but the plan has %d parts",
+			part, parts, pinned.Parts)
+	}
+	if err := r.checkPinned(pinned); err != nil {
+		return err
+	}
+	if r.published(pinned) {
+		return nil
+	}
+	dir := r.building(pinned.Fingerprint)
+	unfinished := readVersion(dir)
 	switch {
-	case label == JobIncidence:
-		return r.Prepare(ctx)
-	case label == JobFinalize:
-		return r.Run(ctx)
-	case r.Submitted.Published():
-		return nil, nil
+	case unfinished == nil && pinned.User != me():
+		return r.superseded("the plan belongs to %s", pinned.User)
+	case unfinished == nil || unfinished.Run != pinned.Run:
+		return r.superseded("the plan was superseded by another run")
+	case unfinished.Damage != "":
+		return unfinished.damaged(r.Dir)
 	}
-	version := r.building(fingerprint(r.Submitted.Stages))
-	recorded := readVersion(version)
-	if recorded == nil {
-		return nil, fault.New(fault.Usage, "submit the chain again",
-			"rebuild %s: found no %s, which the chain's first job makes", r.Dir, filepath.Base(version))
+	p := parted{Rebuild: r, version: dir, done: unfinished, part: part - 1, parts: parts}
+	if kind == Build {
+		err = p.build(ctx)
+	} else {
+		err = p.verify(ctx)
 	}
-	task, tasks := number("SLURM_ARRAY_TASK_ID"), number("SLURM_ARRAY_TASK_COUNT")
-	if task >= tasks {
-		return nil, fault.New(fault.Usage, "submit it as an array whose tasks count from 0: --array=0-7",
-			"read SLURM_ARRAY_TASK_ID: found task %d of %d", task, tasks)
+	if fault.KindOf(err) == fault.Damaged { // no other part can help: the version is begun again
+		unfinished.Damage = err.Error()
+		if err := unfinished.write(dir); err != nil {
+			r.Log.Warn("the damage is not recorded", "error", err)
+		}
 	}
-	// not what a chain before this one has completed
-	missing := func(stage string) bool {
-		return !slices.ContainsFunc(recorded.Stages, func(r Record) bool { return r.Stage == stage })
-	}
-	if label == JobShards {
-		return nil, r.buildShards(ctx, version, missing, task, tasks)
-	}
-	return nil, r.verifyParts(ctx, version, missing, task, tasks)
+	return err
 }
 
-// changed is the error of a job that finds something else than what was submitted.
-func (c *Chain) changed(why string) error {
-	return fault.New(fault.Usage, "submit the chain again, or put back what was submitted",
-		"rebuild %s: since the chain was submitted, %s", c.Dir, why)
+// parted is one part of an unfinished version.
+type parted struct {
+	*Rebuild
+	version     string // folder
+	done        *version
+	part, parts int // part counts from 0
 }
 
-// buildShards builds one task's shards, in every variant that has shards.
-func (r *Rebuild) buildShards(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
-	for _, variant := range r.others() {
-		if !missing(variant) {
+// missing reports whether the record of the version has no such stage.
+func (p *parted) missing(stage string) bool {
+	return !slices.ContainsFunc(p.done.Stages, func(r Record) bool { return r.Stage == stage })
+}
+
+// build builds the part's shards in every variant that has shards.
+func (p *parted) build(ctx context.Context) error {
+	for _, variant := range p.others() {
+		if !p.missing(variant) {
 			continue
 		}
-		options, err := r.optionsOf(variant, version)
+		options, err := p.optionsOf(variant, p.version)
 		if err != nil {
 			return err
 		}
 		options.Scratch = os.Getenv("SLURM_TMPDIR") // the node's own folder, if there is one
-		for shard := task; shard < r.Build.Shards; shard += tasks {
-			options.Shard = &shard
-			// If this job was started before, on a node that froze, the shard is locked until SLURM or
-			// the file system gives that node up.
-			if err := r.whenFree(ctx, func() error { _, err := tcbuild.Build(ctx, options); return err }); err != nil {
-				return err
-			}
-			r.Log.Info("shard done", "variant", options.Variant, "shard", shard)
+		options.Part = &p.part
+		// another process may be building the same part
+		if err := p.buildWhenFree(ctx, options); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// builtByTasks is an error if tasks have not built all shards of a dataset.
-func builtByTasks(dataset string) error {
-	if disk.Exists(dataset) {
+// complete checks that all parts of a dataset are built. If the last one was killed before it could
+// publish the dataset, complete does.
+func (r *Rebuild) complete(ctx context.Context, variant, version string, parts int) error {
+	path := filepath.Join(version, variant)
+	if disk.Exists(path) {
 		return nil
 	}
-	var missing []string
-	shards, _ := store.Status(dataset)
-	for _, shard := range shards {
-		if shard.State != store.ShardDone {
-			missing = append(missing, shard.Name)
+	shards, err := store.Status(path)
+	if fault.System(err) {
+		return err
+	}
+	missing := []int{}
+	for part := 1; part <= parts && len(shards) == 0; part++ { // none has begun
+		missing = append(missing, part)
+	}
+	for i, shard := range shards {
+		part := i*parts/len(shards) + 1
+		if shard.State != store.ShardDone && !slices.Contains(missing, part) {
+			missing = append(missing, part)
 		}
 	}
-	return fault.New(fault.Failed, "submit the chain again: it builds what is missing",
-		"open %s: the dataset is not complete, its jobs have not built %s", dataset, strings.Join(missing, ", "))
+	if len(missing) > 0 {
+		return missingParts(r.Dir, Build, variant, missing, parts)
+	}
+	options, err := r.optionsOf(variant, version)
+	if err != nil {
+		return err
+	}
+	return r.buildWhenFree(ctx, options)
 }
 
-// verifyParts verifies one task's parts of all datasets. Parts that were verified before the task
-// was interrupted stay so.
-func (r *Rebuild) verifyParts(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
-	for _, variant := range r.Variants {
-		path := filepath.Join(version, variant)
-		if !missing(verifyPrefix + variant) {
+// missingParts is the error of whoever needs parts that nobody has done.
+func missingParts(dir string, kind StepKind, variant string, missing []int, parts int) error {
+	var names []string
+	for _, part := range missing {
+		names = append(names, strconv.Itoa(part))
+	}
+	is, what := "is", map[StepKind]string{Build: "built", Verify: "verified"}[kind]
+	if len(missing) > 1 {
+		is = "are"
+	}
+	hint := fmt.Sprintf("run 'tcbuild rebuild --step %s --part %d/%d' and likewise each that is missing",
+		kind, missing[0], parts)
+	return fault.New(fault.Failed, hint, "rebuild %s: %s: %d of %d parts %s not %s: %s",
+		dir, variant, len(missing), parts, is, what, strings.Join(names, ", "))
+}
+
+// verify verifies the part in all variants. What was verified before an interruption stays so.
+func (p *parted) verify(ctx context.Context) error {
+	for _, variant := range p.Variants {
+		path := filepath.Join(p.version, variant)
+		if !p.missing(verifyPrefix + variant) {
 			continue
 		}
-		if err := builtByTasks(path); err != nil {
+		if err := p.complete(ctx, variant, p.version, p.parts); err != nil {
 			return err
 		}
 		dataset, err := store.Open(path)
@@ -131,12 +230,11 @@ func (r *Rebuild) verifyParts(ctx context.Context, version string, missing func(
 		if err := os.MkdirAll(partsFolder(path), 0o777); err != nil {
 			return err
 		}
-		parts := r.parts(dataset)
-		for i := task; i < len(parts); i += tasks {
-			if parts[i].Report != nil {
+		for _, piece := range p.pieces(dataset, p.parts) {
+			if partOf(piece, dataset.Manifest.Samples, p.parts) != p.part || piece.Report != nil {
 				continue
 			}
-			if err := r.verifyPart(ctx, dataset, parts[i]); err != nil {
+			if err := p.verifyPiece(ctx, dataset, piece); err != nil {
 				return err
 			}
 		}
@@ -144,48 +242,126 @@ func (r *Rebuild) verifyParts(ctx context.Context, version string, missing func(
 	return nil
 }
 
-func (r *Rebuild) verifyPart(ctx context.Context, dataset *store.Dataset, part gpuverify.Part) error {
-	options := r.Verify
-	bar := r.Progress("verify", part.End-part.First)
+// partOf is the part, from 0, that a piece belongs to.
+func partOf(piece gpuverify.Part, samples, parts int) int {
+	for part := range parts {
+		if piece.First < (part+1)*samples/parts {
+			return part
+		}
+	}
+	return parts - 1
+}
+
+func (p *parted) verifyPiece(
+	ctx context.Context, dataset *store.Dataset, piece gpuverify.Part,
+) error {
+	options := p.Rebuild.Verify
+	bar := p.Progress("verify", piece.End-piece.First)
 	defer bar.Done()
 	options.Progress = bar
-	part, err := gpuverify.VerifyPart(ctx, dataset, part, options, &r.reference)
+	piece, err := gpuverify.VerifyPart(ctx, dataset, piece, options, &p.reference)
+	if err == nil && !piece.Report.Passed() {
+		return damaged(dataset.Dir, piece.Report)
+	}
 	if err != nil {
 		return err
 	}
-	return disk.WriteJSON(partPath(dataset.Dir, part), part)
+	return disk.WriteJSON(piecePath(dataset.Dir, piece), piece)
 }
 
-// parts are the parts of a dataset, with the reports of those that are verified.
-func (r *Rebuild) parts(dataset *store.Dataset) []gpuverify.Part {
-	parts := gpuverify.Parts(dataset, r.Verify.Method, r.Build.Shards)
-	for i := range parts {
+// damaged is the error of a dataset that did not pass.
+func damaged(dataset string, report *gpuverify.Report) error {
+	hint := "build it again, with --force if that does not help; 'tcbuild verify' shows more"
+	return fault.New(fault.Damaged, hint,
+		"verify %s: %d differences, %d damaged records or files; first: %s",
+		dataset, report.Differences, report.Damaged, report.Findings()[0])
+}
+
+// pieces are the pieces in which a dataset is verified, with the reports of those that are. None
+// belongs to two parts.
+func (r *Rebuild) pieces(dataset *store.Dataset, parts int) []gpuverify.Part {
+	pieces := gpuverify.Parts(dataset, r.Verify.Method, parts)
+	for i := range pieces {
 		var saved gpuverify.Part
-		if disk.ReadJSON(partPath(dataset.Dir, parts[i]), &saved) == nil && saved.Verifies(parts[i]) {
-			parts[i] = saved
+		err := disk.ReadJSON(piecePath(dataset.Dir, pieces[i]), &saved)
+		if err == nil && saved.Verifies(pieces[i]) {
+			pieces[i] = saved
 		}
 	}
-	return parts
+	return pieces
 }
 
-// partsFolder is the folder of the parts of a dataset that tasks have verified. It is named as the
+// gather adds up what the parts have verified of a dataset.
+func (r *Rebuild) gather(
+	ctx context.Context, variant string, dataset *store.Dataset, parts int,
+) (*gpuverify.Report, error) {
+	pieces := r.pieces(dataset, parts)
+	missing := []int{}
+	for _, piece := range pieces {
+		part := partOf(piece, dataset.Manifest.Samples, parts) + 1
+		if piece.Report == nil && !slices.Contains(missing, part) {
+			missing = append(missing, part)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, missingParts(r.Dir, Verify, variant, missing, parts)
+	}
+	return gpuverify.Gather(ctx, dataset, pieces, r.Verify)
+}
+
+// partsFolder is the folder of the pieces of a dataset that parts have verified. It is named as the
 // report is, without ending, and swept away when the version is published.
 func partsFolder(dataset string) string {
 	return filepath.Join(filepath.Dir(dataset), verifyPrefix+filepath.Base(dataset))
 }
 
-func partPath(dataset string, part gpuverify.Part) string {
-	return filepath.Join(partsFolder(dataset), fmt.Sprintf("%s-%d-%d.json", part.Method, part.First, part.End))
+func piecePath(dataset string, piece gpuverify.Part) string {
+	name := fmt.Sprintf("%s-%d-%d.json", piece.Method, piece.First, piece.End)
+	return filepath.Join(partsFolder(dataset), name)
 }
 
-// Verified is how many samples of a dataset tasks have verified.
-func Verified(dataset string) (samples int) {
-	files, _ := os.ReadDir(partsFolder(dataset))
-	for _, file := range files {
-		var part gpuverify.Part
-		if disk.ReadJSON(filepath.Join(partsFolder(dataset), file.Name()), &part) == nil {
-			samples += part.End - part.First
+// Publish completes the pinned plan: it adds up what the parts have verified, switches current and
+// removes old versions. The caller holds the lock alone.
+func (r *Rebuild) Publish(ctx context.Context) (*Result, error) {
+	pinned, err := ReadPinned(r.Dir)
+	if err != nil {
+		return &Result{}, err
+	}
+	plan, err := r.Plan()
+	if err != nil {
+		return &Result{}, err
+	}
+	unfinished := readVersion(plan.building)
+	switch {
+	case plan.Fingerprint != pinned.Fingerprint:
+		return &Result{}, r.superseded("since the plan was made, %s",
+			whatDiffers(pinned.Stages, plan.records()))
+	case unfinished != nil && unfinished.Damage != "":
+		return &Result{}, unfinished.damaged(r.Dir)
+	case !r.published(pinned) && plan.run != pinned.Run:
+		return &Result{}, r.superseded("the plan was superseded by another run")
+	}
+	r.gathering = pinned.Parts
+	return r.Run(ctx)
+}
+
+// buildWhenFree builds a dataset. While another process builds the same part of it, it waits.
+func (c *Chain) buildWhenFree(ctx context.Context, options tcbuild.Options) error {
+	for waited := false; ; waited = true {
+		_, err := tcbuild.Build(ctx, options)
+		switch {
+		case err == nil || fault.KindOf(err) != fault.Busy:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if !waited {
+			c.Log.Info("waiting for another process to end", "why", err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(500 * time.Millisecond):
 		}
 	}
-	return samples
 }

@@ -1,7 +1,6 @@
 package rebuild
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/store"
 )
 
 const (
@@ -33,6 +31,9 @@ const (
 
 // version is a folder with stages' outputs, finished or not. Its JSON form is the record.
 type version struct {
+	Run    string   `json:"run"`              // id of the run that began it
+	Parts  int      `json:"parts,omitempty"`  // that processes divide the work into; 0 or 1: none
+	Damage string   `json:"damage,omitempty"` // why it cannot be completed; "": it can
 	Stages []Record `json:"stages"`
 
 	path string
@@ -45,6 +46,11 @@ func readVersion(path string) *version {
 		return nil
 	}
 	return v
+}
+
+// damaged is the error of whoever finds that a part has found damage.
+func (v *version) damaged(dir string) error {
+	return fault.New(fault.Damaged, hintPrepare, "rebuild %s: %s", dir, v.Damage)
 }
 
 // has reports whether a version holds the output of a stage, whole.
@@ -165,6 +171,9 @@ func (c *Chain) publish(plan *Plan) (string, error) {
 
 // makeCurrent replaces the link atomically: a reader finds the old version or the new one.
 func (c *Chain) makeCurrent(name string) error {
+	if err := UpdateState(c.Dir, func(s *State) { s.Next = name }); err != nil {
+		return err
+	}
 	temporary := filepath.Join(c.Dir, temporaryPrefix+Current)
 	if err := os.Symlink(name, temporary); err != nil {
 		return err
@@ -175,10 +184,10 @@ func (c *Chain) makeCurrent(name string) error {
 	if err := disk.Sync(c.Dir); err != nil {
 		c.Log.Warn("a power failure may undo this", "version", name, "error", err)
 	}
-	return nil
+	return UpdateState(c.Dir, func(s *State) { s.Current, s.Next, s.HeldBack = name, "", nil })
 }
 
-// removeOthers removes leftovers of killed stages from the unfinished version.
+// removeOthers removes from the unfinished version what is not the output of a stage that is done.
 func (p *Plan) removeOthers() error {
 	entries, err := os.ReadDir(p.building)
 	if err != nil {
@@ -186,7 +195,7 @@ func (p *Plan) removeOthers() error {
 	}
 	for _, entry := range entries {
 		made := entry.Name() == RecordName || slices.ContainsFunc(p.Steps,
-			func(step Step) bool { return step.Output == entry.Name() })
+			func(step Step) bool { return step.Action == Done && step.Output == entry.Name() })
 		if made {
 			continue
 		}
@@ -213,8 +222,8 @@ func (c *Chain) prune() {
 	}
 }
 
-// sweep removes what killed runs left: temporary folders and, unless other jobs of a chain may need
-// them, unfinished versions that will not be resumed.
+// sweep removes what killed runs left: temporary folders, and unfinished versions that will not be
+// resumed.
 func (c *Chain) sweep(plan *Plan) error {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil {
@@ -225,7 +234,7 @@ func (c *Chain) sweep(plan *Plan) error {
 		switch {
 		case strings.HasPrefix(entry.Name(), temporaryPrefix):
 			c.leave(path, os.RemoveAll(path))
-		case strings.HasPrefix(entry.Name(), buildingPrefix) && c.Submitted == nil && (path != plan.building || plan.Ready != ""):
+		case strings.HasPrefix(entry.Name(), buildingPrefix) && (path != plan.building || plan.Ready != ""):
 			c.leave(path, c.discard(path))
 		}
 	}
@@ -279,87 +288,4 @@ func ownerOf(path string) string {
 		return known.Username
 	}
 	return id
-}
-
-// Leftover is a folder that a run works in, or its lock, whether it is still running or was killed.
-type Leftover struct {
-	Path, What string
-	lock       string // a file that the run has locked
-}
-
-const unfinishedVersion = "an unfinished version"
-
-// Leftovers finds this user's leftovers of runs that were making path and, if path is a folder, all
-// leftovers in it.
-func Leftovers(path string) (found []Leftover, err error) {
-	_, missing := os.Stat(path)
-	for _, where := range []struct{ dir, name string }{{filepath.Dir(path), filepath.Base(path)}, {path, ""}} {
-		entries, err := os.ReadDir(where.dir)
-		if where.name == "" && (missing != nil || errors.Is(err, unix.ENOTDIR)) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, entry := range entries {
-			left := leftoverAt(where.dir, entry.Name(), where.name)
-			if left.What != "" && entry.IsDir() == (left.lock != left.Path) && disk.IsMine(left.Path) {
-				found = append(found, left)
-			}
-		}
-	}
-	if len(found) == 0 && missing != nil {
-		return nil, fault.New(fault.Failed, "give a folder, or the --out of the killed run",
-			"clean %s: %w", path, missing)
-	}
-	return found, nil
-}
-
-// leftoverAt classifies an entry of a folder by its name. name is the output it must belong to, ""
-// for any.
-func leftoverAt(dir, entry, name string) Leftover {
-	path := filepath.Join(dir, entry)
-	staged := strings.TrimSuffix(strings.TrimPrefix(entry, "."), ".staging.lock")
-	dataset, building := strings.CutSuffix(entry, ".building")
-	shardLock, versionLock := filepath.Join(path, ".build", "lock"), filepath.Join(dir, lockName)
-	switch {
-	case disk.TemporaryFor(entry, name):
-		return Leftover{path, "a temporary folder", filepath.Join(path, entry)}
-	case building && (name == "" || name == dataset) && disk.Exists(shardLock):
-		return Leftover{path, "a dataset under construction", shardLock}
-	case name == "" && strings.HasPrefix(entry, buildingPrefix) && disk.Exists(versionLock):
-		return Leftover{path, unfinishedVersion, versionLock}
-	case entry == store.StagingLock(staged) && (name == "" || name == staged):
-		return Leftover{path, "the lock of a copy", path}
-	}
-	return Leftover{}
-}
-
-// Remove removes a leftover unless a process is using it. With dryRun it only reports whether it
-// would.
-func (l Leftover) Remove(ctx context.Context, dryRun bool) (free bool, err error) {
-	if dryRun && !disk.Exists(l.lock) {
-		return true, nil // killed before it was locked
-	}
-	if !dryRun && disk.TemporaryFor(filepath.Base(l.Path), "") {
-		return disk.RemoveLeftover(l.Path)
-	}
-	lock, err := disk.TryLock(l.lock, disk.Alone)
-	// in use, or just published
-	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer lock.Close()
-	if l.What == unfinishedVersion { // which the next job of a chain goes on with
-		if waiting, err := Queue(ctx, filepath.Dir(l.Path)); err != nil || len(waiting) > 0 {
-			return false, err
-		}
-	}
-	if dryRun {
-		return true, nil
-	}
-	return true, os.RemoveAll(l.Path)
 }

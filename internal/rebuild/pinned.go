@@ -1,0 +1,197 @@
+package rebuild
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/disk"
+	"tcbuild/store"
+)
+
+// PlanName is the file in a dataset's folder with the plan that Prepare has pinned.
+const PlanName = "plan.json"
+
+// Pinned is the plan that Prepare pins for the parts and for Publish, on any node. Workflows read
+// the sizes from it, to ask for memory and time.
+type Pinned struct {
+	Run   string    `json:"run"` // id; a part of another run is refused
+	Made  time.Time `json:"made"`
+	User  string    `json:"user"` // who prepared it, and must run the parts
+	Parts int       `json:"parts"`
+	// name of a finished version that equals what would be made: parts have nothing to do; "": none
+	Version    string   `json:"version"`
+	Variants   []string `json:"variants"`
+	Samples    int      `json:"samples"`
+	Genes      int      `json:"genes"`
+	Positions  int      `json:"positions"`   // of all masks of a sample together
+	Columns    int      `json:"columns"`     // phenotypes and attributes
+	InputBytes int64    `json:"input_bytes"` // of all files that are read
+
+	Program     string       `json:"program"`
+	Fingerprint string       `json:"fingerprint"` // of the whole chain
+	Stages      []Record     `json:"stages"`
+	Files       []pinnedFile `json:"files"`
+}
+
+// pinnedFile is a source as Prepare found it. While its size and the time of its last change are
+// the same, a part need not read it.
+type pinnedFile struct {
+	Path    string `json:"path"`
+	Bytes   int64  `json:"bytes"`
+	Changed int64  `json:"changed"` // ctime, in nanoseconds since 1970
+	SHA256  string `json:"sha256"`
+}
+
+// stampOf is a file's size and the time of its last change.
+func stampOf(path string) (pinnedFile, error) {
+	var stat unix.Stat_t
+	if err := unix.Stat(path, &stat); err != nil {
+		return pinnedFile{}, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return pinnedFile{Path: path, Bytes: stat.Size, Changed: stat.Ctim.Nano()}, nil
+}
+
+// digest identifies a source as it is now. It is read, unless it is as it was pinned.
+func (c *Chain) digest(source Source) (inputfile.Input, error) {
+	name := c.redact(source.Name)
+	if known, ok := c.stamps[c.redact(source.Path)]; ok {
+		now, err := stampOf(source.Path)
+		if err == nil && now.Bytes == known.Bytes && now.Changed == known.Changed {
+			return inputfile.Input{Name: name, Bytes: known.Bytes, SHA256: known.SHA256}, nil
+		}
+	}
+	file, err := inputfile.Open(source.Path)
+	if err != nil {
+		return inputfile.Input{}, err
+	}
+	defer file.Close()
+	return file.Input(name), nil
+}
+
+// stamp notes how the sources of a plan lie there. The plan is made from what they hold now.
+func (c *Chain) stamp(records []Record) (files []pinnedFile, err error) {
+	for i, stage := range c.Stages {
+		for j, source := range stage.Sources {
+			file, err := stampOf(source.Path)
+			if err != nil {
+				return nil, err
+			}
+			file.Path = c.redact(source.Path)
+			file.SHA256 = records[i].Inputs[j].SHA256
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// pin writes the plan.
+func (r *Rebuild) pin(plan *Plan, files []pinnedFile) (*Pinned, error) {
+	p := &Pinned{
+		Run: plan.run, Made: time.Now().UTC().Truncate(time.Second), User: me(),
+		Parts: plan.parts, Variants: r.Variants, Program: r.Program,
+		Fingerprint: plan.Fingerprint, Stages: plan.records(), Files: files,
+	}
+	dir := plan.building
+	if plan.Ready != "" {
+		dir, p.Version = plan.Ready, filepath.Base(plan.Ready)
+		p.Run = readVersion(plan.Ready).Run
+	}
+	m, err := store.ReadManifest(filepath.Join(dir, r.first()))
+	if err != nil && p.Version != "" { // an older version, of other variants: there is nothing to do
+		m, err = &store.Manifest{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Samples, p.Positions = m.Samples, m.MaskPositions()
+	p.Columns = len(m.Phenotypes) + len(m.Attributes)
+	for _, mask := range m.Masks {
+		if mask.Name == ingest.Gene {
+			p.Genes = mask.Size
+		}
+	}
+	for _, file := range files {
+		p.InputBytes += file.Bytes
+	}
+	if p.Version == "" && p.Parts > max(p.Samples, 1) {
+		return nil, fault.New(fault.Usage, "give fewer with --parts",
+			"prepare %s: found %d parts, expected at most %d, one per sample",
+			r.Dir, p.Parts, p.Samples)
+	}
+	return p, disk.WriteJSON(filepath.Join(r.Dir, PlanName), p)
+}
+
+// ReadPinned reads the plan that was pinned for a dataset.
+func ReadPinned(dir string) (*Pinned, error) {
+	p := &Pinned{}
+	err := disk.ReadJSON(filepath.Join(dir, PlanName), p)
+	if fault.System(err) {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	if err == nil && (len(p.Stages) == 0 || p.Parts < 1) {
+		err = errors.New("it has no stages or parts")
+	}
+	if err != nil {
+		return nil, fault.New(fault.Busy, hintPrepare, "rebuild %s: found no plan: %w", dir, err)
+	}
+	return p, nil
+}
+
+const hintPrepare = "run 'tcbuild rebuild --step prepare' again, then all parts"
+
+// superseded is the error of a process whose plan is not the pinned one any more, or not its own.
+func (c *Chain) superseded(format string, args ...any) error {
+	return fault.New(fault.Busy, hintPrepare, "rebuild %s: %w", c.Dir, fmt.Errorf(format, args...))
+}
+
+// checkPinned checks that settings, inputs and program are those that the plan was made for. Inputs
+// whose size and time of last change are the same are not read again.
+func (r *Rebuild) checkPinned(p *Pinned) error {
+	r.stamps = make(map[string]pinnedFile)
+	for _, file := range p.Files {
+		r.stamps[file.Path] = file
+	}
+	now, err := r.records()
+	r.stamps = nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.superseded("since the plan was made, %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if fingerprint(now) != p.Fingerprint {
+		return r.superseded("since the plan was made, %s", whatDiffers(p.Stages, now))
+	}
+	return nil
+}
+
+// published reports whether there is a version of the pinned run.
+func (c *Chain) published(p *Pinned) bool {
+	if p.Version != "" {
+		return true
+	}
+	_, names, _ := Folders(c.Dir)
+	return slices.ContainsFunc(names, func(name string) bool {
+		v := readVersion(filepath.Join(c.Dir, name))
+		return v != nil && v.Run == p.Run
+	})
+}
+
+// me is the user's name.
+func me() string {
+	if known, err := user.Current(); err == nil {
+		return known.Username
+	}
+	return fmt.Sprint(os.Geteuid())
+}
