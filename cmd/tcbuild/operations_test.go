@@ -171,83 +171,6 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// The workflows that docs/OPERATIONS.md names run.
-func TestWorkflows(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		program, file string
-		args          []string
-		idle          string
-	}{
-		{"snakemake", "../../conf/snakemake/Snakefile", []string{"--cores", "2", "--snakefile"}, "Nothing to be done"},
-		{"nextflow", "../../conf/nextflow/main.nf", []string{"run", "-resume"}, "Cached process > verify"},
-	} {
-		t.Run(c.program, func(t *testing.T) {
-			t.Parallel()
-			if !strings.Contains(read(t, "../../docs/OPERATIONS.md"), "]("+strings.TrimPrefix(c.file, "../")+")") {
-				t.Errorf("docs/OPERATIONS.md does not name %s", c.file)
-			}
-			if _, err := exec.LookPath(c.program); err != nil {
-				t.Skipf("%s is not installed", c.program)
-			}
-			dir, environment := operations(t)
-			file, err := filepath.Abs(c.file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c.program == "nextflow" {
-				environment = failsOnce(t, dir, environment)
-			}
-			run := func() (string, bool) { return runIn(t, dir, environment, c.program, with(c.args, file)...) }
-			verified := filepath.Join(dir, "data/indices.verified.json")
-			if out, ok := run(); !ok || !strings.Contains(read(t, verified), `"differences": 0`) {
-				t.Fatal(out)
-			}
-			if out, ok := run(); !ok || !strings.Contains(out, c.idle) {
-				t.Errorf("again: got %s", out)
-			}
-			must(t, dir, "synth", "--out", "other", "samples=61")
-			if err := os.Rename(filepath.Join(dir, "other/perturbations.arrow"), filepath.Join(dir, "screen.arrow")); err != nil {
-				t.Fatal(err)
-			}
-			if out, ok := run(); !ok || manifestOf(t, filepath.Join(dir, "data/indices")).Samples != 61 {
-				t.Errorf("other input: got %s", out)
-			}
-			tables, err := filepath.Glob(filepath.Join(dir, "cell/graph/edges/gene__*__gene.*"))
-			if err != nil || len(tables) == 0 {
-				t.Fatal(tables, err)
-			}
-			masks := len(manifestOf(t, filepath.Join(dir, "data/indices")).Masks)
-			if err := os.Remove(tables[0]); err != nil {
-				t.Fatal(err)
-			}
-			if out, ok := run(); !ok || len(manifestOf(t, filepath.Join(dir, "data/indices")).Masks) != masks-1 {
-				t.Errorf("a table less: got %s", out)
-			}
-
-			if c.program == "nextflow" {
-				if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
-					t.Error("no process was interrupted")
-				}
-				return // it verifies what it has built, and knows nothing of later damage
-			}
-			// a dataset that does not pass is not verified, however often it is tried
-			shard := filepath.Join(dir, "data/indices/shard-00000-of-00001/data.mdb")
-			text := []byte(read(t, shard))
-			text[len(text)/2] ^= 1
-			if err := errors.Join(os.WriteFile(shard, text, 0o644), os.Remove(verified)); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 {
-				if out, ok := run(); ok || !strings.Contains(out, "1 damaged records or files") && !strings.Contains(out, "damaged record") {
-					t.Errorf("damaged: got %s", out)
-				}
-				nothing(t, verified)
-			}
-		})
-	}
-}
-
 // Every scheduler's line gives the first part 1 and the last one 16.
 func TestPartNumbersOfSchedulers(t *testing.T) {
 	t.Parallel()
@@ -296,18 +219,6 @@ func TestMakefile(t *testing.T) {
 	if out, ok := run(); !ok {
 		t.Error(out)
 	}
-}
-
-// failsOnce puts a program before that of the environment which ends once with 75.
-func failsOnce(t *testing.T, dir string, environment []string) []string {
-	t.Helper()
-	script := "#!/bin/bash\nmkdir '" + dir + "/failed' 2>/dev/null && exit 75\nPATH=${PATH#*:} exec tcbuild \"$@\"\n"
-	writeFiles(t, dir, map[string]string{"once/tcbuild": script})
-	if err := os.Chmod(filepath.Join(dir, "once/tcbuild"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	path := strings.TrimPrefix(environment[len(environment)-1], "PATH=")
-	return with(environment, "PATH="+filepath.Join(dir, "once")+":"+path, "NXF_ANSI_LOG=false", "NXF_OFFLINE=true")
 }
 
 func TestStatusAndStage(t *testing.T) {

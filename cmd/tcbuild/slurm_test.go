@@ -52,13 +52,22 @@ SlurmctldPidFile=%[2]s/slurmctld.pid
 SlurmdPidFile=%[2]s/slurmd.pid
 SlurmctldLogFile=%[2]s/slurmctld.log
 SlurmdLogFile=%[2]s/slurmd.log
-NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=8 RealMemory=64000 State=UNKNOWN
 PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `
 
 // startCluster starts the authentication, controller and node daemons, with their own ports,
 // sockets and folders. Where they are not installed, the test is skipped.
 func startCluster(t *testing.T) cluster {
+	t.Helper()
+	c, host := newCluster(t)
+	for !c.startDaemons(t, host, "") {
+	}
+	return c
+}
+
+// newCluster makes the folders and starts the authentication.
+func newCluster(t *testing.T) (c cluster, host string) {
 	t.Helper()
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -78,7 +87,7 @@ func startCluster(t *testing.T) cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := cluster{dir: dir}
+	c = cluster{dir: dir}
 	key := make([]byte, 128)
 	_, _ = rand.Read(key)
 	writeFiles(t, dir, map[string]string{"munge/key": string(key)})
@@ -100,16 +109,14 @@ func startCluster(t *testing.T) cluster {
 	if err := os.Chmod(filepath.Join(dir, "mail"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for !c.startDaemons(t, host) {
-	}
-	return c
+	return c, host
 }
 
 // startDaemons starts the controller and the node, and waits until both are ready. It returns false
 // if one of them ended: then somebody has taken its port.
-func (c cluster) startDaemons(t *testing.T, host string) bool {
+func (c cluster) startDaemons(t *testing.T, host, more string) bool {
 	t.Helper()
-	writeFiles(t, c.dir, map[string]string{"slurm.conf": fmt.Sprintf(slurmConf, host, c.dir, freePort(t), freePort(t))})
+	writeFiles(t, c.dir, map[string]string{"slurm.conf": fmt.Sprintf(slurmConf, host, c.dir, freePort(t), freePort(t)) + more})
 	controller, node := c.daemon(t, "slurmctld", "-D"), c.daemon(t, "slurmd", "-D")
 	idle, ended := false, false
 	eventually(t, "an idle node", func() bool {
@@ -257,3 +264,52 @@ func freePort(t *testing.T) int {
 	defer listener.Close()
 	return listener.Addr().(*net.TCPAddr).Port
 }
+
+// startAccountingCluster is startCluster with a database of jobs, which Snakemake's plugin asks for
+// their states. The plugin's jobs look for slurm.conf in /etc.
+func startAccountingCluster(t *testing.T) cluster {
+	t.Helper()
+	for _, name := range []string{"slurmdbd", "mariadbd", "mysql_install_db", "sacctmgr"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is not installed (Debian: slurmdbd and mariadb-server)", name)
+		}
+	}
+	c, host := newCluster(t)
+	const conf = "/etc/slurm/slurm.conf"
+	if err := os.MkdirAll(filepath.Dir(conf), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(c.dir, "slurm.conf"), conf); err != nil {
+		t.Skipf("another SLURM is configured here: %v", err)
+	}
+	t.Cleanup(func() { os.Remove(conf) })
+
+	socket, databasePort, accountingPort := filepath.Join(c.dir, "db.socket"), freePort(t), freePort(t)
+	c.run(t, "mysql_install_db", "--no-defaults", "--user=root", "--datadir="+c.dir+"/db", "--auth-root-authentication-method=socket")
+	c.daemon(t, "mariadbd", "--no-defaults", "--user=root", "--datadir="+c.dir+"/db", "--socket="+socket,
+		fmt.Sprint("--port=", databasePort), "--bind-address=127.0.0.1")
+	const user = "CREATE USER slurm@'127.0.0.1' IDENTIFIED BY 'slurm'; GRANT ALL ON slurm_acct.* TO slurm@'127.0.0.1'"
+	eventually(t, "the database", func() bool { return c.command("mariadb", "--no-defaults", "--socket="+socket, "-e", user).Run() == nil })
+	writeFiles(t, c.dir, map[string]string{
+		"slurm.conf": fmt.Sprintf(slurmConf, host, c.dir, 1, 2) + fmt.Sprintf(accountingConf, accountingPort),
+		"slurmdbd.conf": fmt.Sprintf("AuthType=auth/munge\nAuthInfo=socket=%[1]s/munge/socket\nDbdHost=localhost\nDbdPort=%[2]d\nSlurmUser=root\n"+
+			"StorageType=accounting_storage/mysql\nStorageHost=127.0.0.1\nStoragePort=%[3]d\nStorageUser=slurm\nStoragePass=slurm\n"+
+			"StorageLoc=slurm_acct\nPidFile=%[1]s/slurmdbd.pid\nLogFile=%[1]s/slurmdbd.log\n", c.dir, accountingPort, databasePort),
+	})
+	if err := os.Chmod(filepath.Join(c.dir, "slurmdbd.conf"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.daemon(t, "slurmdbd", "-D")
+	eventually(t, "accounting", func() bool { return c.command("sacctmgr", "--immediate", "add", "cluster", "test").Run() == nil })
+	c.run(t, "sacctmgr", "--immediate", "add", "account", "lab")
+	c.run(t, "sacctmgr", "--immediate", "add", "user", "root", "account=lab")
+	for !c.startDaemons(t, host, fmt.Sprintf(accountingConf, accountingPort)) {
+	}
+	return c
+}
+
+const accountingConf = `AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=localhost
+AccountingStoragePort=%d
+JobAcctGatherType=jobacct_gather/linux
+`

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWorkflows runs the workflows for Snakemake and Nextflow. Each prepares, builds, verifies and
+// publishes; tries again what ends with 75; does nothing when nothing has changed; notices an older
+// file in place of an input; and leaves the dataset as it was after a bad input.
+func TestWorkflows(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	for _, c := range []struct {
+		program string
+		args    []string
+		idle    string
+	}{
+		{"snakemake", []string{"--cores", "2", "--snakefile", "../../conf/snakemake/workflow/Snakefile"}, "Nothing to be done"},
+		{"nextflow", []string{"run", "-resume", "../../conf/nextflow/main.nf"}, "Cached process > PUBLISH"},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			t.Parallel()
+			needProgram(t, c.program)
+			dir, environment := workflow(t, "parts: 3\n")
+			environment = failsOnce(t, dir, environment, "--step build", "exit 75")
+			args := with(c.args[:len(c.args)-1], absolute(t, c.args[len(c.args)-1]))
+			run := func() (string, bool) { return runIn(t, dir, environment, c.program, args...) }
+			report, current := filepath.Join(dir, "results/cell/verify-incidence.json"), filepath.Join(dir, "data/cell/current")
+
+			if out, ok := run(); !ok || !strings.Contains(read(t, report), `"differences": 0`) {
+				t.Fatal(out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
+				t.Error("no step was interrupted")
+			}
+			if out, ok := run(); !ok || !strings.Contains(out, c.idle) {
+				t.Errorf("again: got %s", out)
+			}
+			version, err := os.Readlink(current)
+			if err != nil {
+				t.Fatal(err)
+			}
+			replaceScreen(t, dir, []byte("junk"))
+			if out, ok := run(); ok {
+				t.Errorf("junk passes: %s", out)
+			}
+			if now, _ := os.Readlink(current); now != version {
+				t.Errorf("junk replaced %s by %s", version, now)
+			}
+			must(t, dir, "verify", "data/cell/current/incidence")
+			must(t, dir, "synth", "--out", "other", "samples=61")
+			replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "other/perturbations.arrow"))))
+			if out, ok := run(); !ok || !strings.Contains(read(t, report), `"samples": 61`) {
+				t.Errorf("other input: got %s", out)
+			}
+			if manifest := manifestOf(t, filepath.Join(current, "incidence")); manifest.Samples != 61 {
+				t.Errorf("got %d samples, expected 61", manifest.Samples)
+			}
+		})
+	}
+}
+
+func TestSnakemakeLint(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	needProgram(t, "snakemake")
+	dir, environment := workflow(t, "")
+	out, ok := runIn(t, dir, environment, "snakemake", "--lint", "--snakefile", absolute(t, "../../conf/snakemake/workflow/Snakefile"))
+	if !ok || !strings.Contains(out, "in a good condition") {
+		t.Error(out)
+	}
+	writeFiles(t, dir, map[string]string{"config/config.yaml": "root: data\ndataset: a b\nperturbations: screen.arrow\nvariants: [masks]\nparts: 0\n"})
+	if out, ok := runIn(t, dir, environment, "snakemake", "-n", "--snakefile", absolute(t, "../../conf/snakemake/workflow/Snakefile")); ok {
+		t.Errorf("a wrong configuration passes: %s", out)
+	}
+}
+
+func TestNextflowStubs(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	needProgram(t, "nextflow")
+	dir, environment := workflow(t, "")
+	if out, ok := runIn(t, dir, with(environment, nextflowQuiet...), "nextflow", "run", absolute(t, "../../conf/nextflow/main.nf"), "-stub-run"); !ok {
+		t.Error(out)
+	}
+	nothing(t, filepath.Join(dir, "data"))
+}
+
+// Snakemake's plugin for SLURM runs 16 parts as jobs. A part that is killed, as one without memory
+// is, is tried again. An input that changes in the middle fails the run, and the next one prepares
+// again.
+func TestSnakemakeOnSLURM(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	needProgram(t, "snakemake")
+	dir, environment := workflow(t, "parts: 16\nvariants: [incidence, indices]\n")
+	if out, _ := runIn(t, dir, environment, "snakemake", "--help"); !strings.Contains(out, "slurm") {
+		t.Skip("snakemake-executor-plugin-slurm is not installed")
+	}
+	c := startAccountingCluster(t)
+	environment = with(failsOnce(t, dir, environment, "--step build --part 5/16", "kill -9 $$"), "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
+	begin := func() *exec.Cmd {
+		t.Helper()
+		cmd := exec.Command("snakemake", "--snakefile", absolute(t, "../../conf/snakemake/workflow/Snakefile"),
+			"--workflow-profile", absolute(t, "../../conf/snakemake/workflow/profiles/slurm"), "--jobs", "8",
+			"--default-resources", "slurm_account=lab", "slurm_partition=only",
+			"--set-threads", "prepare=2", "build=1", "verify=1",
+			"--slurm-init-seconds-before-status-checks", "1", "--seconds-between-status-checks", "2", "--latency-wait", "20")
+		cmd.Dir, cmd.Env = dir, environment
+		return start(t, cmd)
+	}
+	if o := finish(t, begin()); o.code != 0 {
+		t.Fatalf("exit code %d:\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
+		t.Error("no part was killed")
+	}
+	must(t, dir, "verify", "data/cell/current/indices", "--method", "edges")
+	must(t, dir, "status", "data")
+
+	must(t, dir, "synth", "--out", "other", "samples=61")
+	must(t, dir, "synth", "--out", "third", "samples=62")
+	replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "other/perturbations.arrow"))))
+	running := begin()
+	eventually(t, "a plan", func() bool {
+		return strings.Contains(read(t, filepath.Join(dir, "data/cell/plan.json")), `"samples": 61`)
+	})
+	replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "third/perturbations.arrow"))))
+	if o := finish(t, running); o.code == 0 {
+		t.Errorf("an input that changes in the middle passes:\n%s", o.stderr)
+	}
+	if o := finish(t, begin()); o.code != 0 {
+		t.Errorf("exit code %d:\n%s", o.code, o.stderr)
+	}
+	if manifest := manifestOf(t, filepath.Join(dir, "data/cell/current/indices")); manifest.Samples != 62 {
+		t.Errorf("got %d samples, expected 62", manifest.Samples)
+	}
+}
+
+// workflow is the folder and environment of operations, with a configuration for both engines.
+func workflow(t *testing.T, more string) (dir string, environment []string) {
+	t.Helper()
+	dir, environment = operations(t)
+	config := "root: data\ndataset: cell\ngraph: cell/graph\nperturbations: screen.arrow\n" + more
+	if !strings.Contains(more, "variants") {
+		config += "variants: [incidence]\n"
+	}
+	if !strings.Contains(more, "parts") {
+		config += "parts: 2\n"
+	}
+	writeFiles(t, dir, map[string]string{"config/config.yaml": config, "nextflow.config": "params.parts = 3\n"})
+	return dir, environment
+}
+
+// replaceScreen puts an older file in place of the perturbation set.
+func replaceScreen(t *testing.T, dir string, content []byte) {
+	t.Helper()
+	next, old := filepath.Join(dir, "next"), time.Now().Add(-240*time.Hour)
+	err := errors.Join(os.WriteFile(next, content, 0o644), os.Chtimes(next, old, old), os.Rename(next, filepath.Join(dir, "screen.arrow")))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var nextflowQuiet = []string{"NXF_ANSI_LOG=false", "NXF_OFFLINE=true", "NXF_DISABLE_CHECK_LATEST=true"}
+
+// failsOnce puts a program before that of the environment which fails once, at a step.
+func failsOnce(t *testing.T, dir string, environment []string, step, how string) []string {
+	t.Helper()
+	script := "#!/bin/bash\n[[ $* == *'" + step + "'* ]] && mkdir '" + dir + "/failed' 2>/dev/null && " + how +
+		"\nPATH=${PATH#*:} exec tcbuild \"$@\"\n"
+	writeFiles(t, dir, map[string]string{"once/tcbuild": script})
+	if err := os.Chmod(filepath.Join(dir, "once/tcbuild"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimPrefix(environment[len(environment)-1], "PATH=")
+	return with(environment, with(nextflowQuiet, "PATH="+filepath.Join(dir, "once")+":"+path)...)
+}
+
+func needProgram(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
