@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// The image of release/Containerfile has all that the program needs: as another user, on a
+// read-only root, without a network.
+func TestContainer(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	needProgram(t, "podman")
+	needProgram(t, "runc")
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, ok := runIn(t, "../..", os.Environ(), "release/container.sh"); !ok {
+		t.Fatal(out)
+	}
+	// The options before run, and the limits, are for machines that are containers themselves.
+	run := func(args ...string) {
+		t.Helper()
+		podman := []string{"--cgroup-manager=cgroupfs", "--runtime=runc", "run", "--rm", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024",
+			"--read-only", "--network=none", "--user=12345:12345", "--volume=" + dir + ":/data", "--workdir=/data", "tcbuild", "tcbuild"}
+		if out, err := exec.Command("podman", with(podman, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, out)
+		}
+	}
+	run("synth", "--out", "cell")
+	run("rebuild", "root=out", "dataset=cell", "graph=cell/graph", "perturbations=cell/perturbations.arrow")
+	must(t, dir, "verify", filepath.Join("out/cell/current", "indices"))
+}
