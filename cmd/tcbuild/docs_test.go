@@ -47,7 +47,7 @@ func TestDocsNameFlags(t *testing.T) {
 			flags["--"+name] = true
 		}
 	}
-	others := []string{"--bind", "--array", "--wait", "--wrap", "--mem", "--time", "--partition", "--cpus-per-task", "--gres", "--name", "--cores", "--snakefile", "--tcbuild", "--batches", "--cpu-time", "--model"} // of SLURM, Snakemake and python/benchmarks
+	others := []string{"--bind", "--array", "--wait", "--wrap", "--mem", "--time", "--partition", "--cpus-per-task", "--gres", "--name", "--cores", "--snakefile", "--configfile", "--workflow-profile", "--forcerun", "--tcbuild", "--batches", "--cpu-time", "--model"} // of SLURM, Snakemake and python/benchmarks
 	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md", "docs/architecture.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
 		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {

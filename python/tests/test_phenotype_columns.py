@@ -32,7 +32,7 @@ NUMBERS = [
     "007",
     "9007199254740992",
     "1e308",
-    "1e-400",
+    "5e-324",
 ]
 TEXTS = [
     "low",
@@ -52,7 +52,7 @@ TEXTS = [
 ]
 # Numbers to whoever wrote them, but not here.
 ODD = ["1,5", "-0,25", ",5", "1,234.5", "1.234,5", "12,345", "\u22122.5"]
-REFUSED = ["inf", "-Infinity", "1e400", "9007199254740993", "-90071992547409931.0"]
+REFUSED = ["inf", "-Infinity", "1e400", "1e-400", "9007199254740993", "-90071992547409931.0"]
 DECIMAL = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.ASCII | re.IGNORECASE
 )
@@ -69,13 +69,17 @@ def oracle(cells: list[str]) -> tuple[str, int | list[float | None] | list[str |
     if odd or numbers and texts:
         return "error", (odd or texts)[0]
     if texts:
-        return "attribute", [
-            None if text in MISSING else cell for cell, text in zip(cells, stripped)
-        ]
+        return "attribute", [None if text in MISSING else text for text in stripped]
     for i in numbers:
-        if math.isinf(float(stripped[i])) or inexact(stripped[i]):
+        if math.isinf(float(stripped[i])) or vanishes(stripped[i]) or inexact(stripped[i]):
             return "error", i
     return "phenotype", [float(cell) if i in numbers else None for i, cell in enumerate(stripped)]
+
+
+def vanishes(cell: str) -> bool:
+    """Whether a number is too small for a double, which would make it 0."""
+    digits = re.split("[eE]", cell)[0]
+    return float(cell) == 0 and any(digit in "123456789" for digit in digits)
 
 
 def inexact(cell: str) -> bool:
