@@ -372,8 +372,8 @@ def test_samples_of_a_torchcell_store_become_what_tcbuild_makes_of_it(tcbuild, t
         options = ["--perturbations", source, "--attributes", ""]  # only the store has attributes
         tcbuild.run("incidence", "--graph", graph, *options, "--out", tmp_path / name)
         got[name] = tcbuild.samples(tmp_path / name, 40)
-    for sample in got["store"]:
-        assert sample["attributes"].pop("kinds")  # which masks need, so that they cannot be left out
+    for sample in got["store"]:  # its kinds are always kept: masks need them
+        assert sample["attributes"].pop("kinds")
     assert got["exported"] == got["store"]
     assert "fitness_se#2" in got["store"][0]["phenotypes"]
 
