@@ -92,57 +92,6 @@ func TestNextflowStubs(t *testing.T) {
 	nothing(t, filepath.Join(dir, "data"))
 }
 
-// Snakemake's plugin for SLURM runs 16 parts as jobs. A part that is killed, as one without memory
-// is, is tried again. An input that changes in the middle fails the run, and the next one prepares
-// again.
-func TestSnakemakeOnSLURM(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	needProgram(t, "snakemake")
-	dir, environment := workflow(t, "parts: 16\nvariants: [incidence, indices]\n")
-	if out, _ := runIn(t, dir, environment, "snakemake", "--help"); !strings.Contains(out, "slurm") {
-		t.Skip("snakemake-executor-plugin-slurm is not installed")
-	}
-	c := startAccountingCluster(t)
-	environment = with(failsOnce(t, dir, environment, "--step build --part 5/16", "kill -9 $$"), "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
-	begin := func() *exec.Cmd {
-		t.Helper()
-		cmd := exec.Command("snakemake", "--snakefile", absolute(t, "../../conf/snakemake/workflow/Snakefile"),
-			"--workflow-profile", absolute(t, "../../conf/snakemake/workflow/profiles/slurm"), "--jobs", "8",
-			"--default-resources", "slurm_account=lab", "slurm_partition=only",
-			"--set-threads", "prepare=2", "build=1", "verify=1",
-			"--slurm-init-seconds-before-status-checks", "1", "--seconds-between-status-checks", "2", "--latency-wait", "20")
-		cmd.Dir, cmd.Env = dir, environment
-		return start(t, cmd)
-	}
-	if o := finish(t, begin()); o.code != 0 {
-		t.Fatalf("exit code %d:\n%s%s", o.code, o.stdout, o.stderr)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
-		t.Error("no part was killed")
-	}
-	must(t, dir, "verify", "data/cell/current/indices", "--method", "edges")
-	must(t, dir, "status", "data")
-
-	must(t, dir, "synth", "--out", "other", "samples=61")
-	must(t, dir, "synth", "--out", "third", "samples=62")
-	replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "other/perturbations.arrow"))))
-	running := begin()
-	eventually(t, "a plan", func() bool {
-		return strings.Contains(read(t, filepath.Join(dir, "data/cell/plan.json")), `"samples": 61`)
-	})
-	replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "third/perturbations.arrow"))))
-	if o := finish(t, running); o.code == 0 {
-		t.Errorf("an input that changes in the middle passes:\n%s", o.stderr)
-	}
-	if o := finish(t, begin()); o.code != 0 {
-		t.Errorf("exit code %d:\n%s", o.code, o.stderr)
-	}
-	if manifest := manifestOf(t, filepath.Join(dir, "data/cell/current/indices")); manifest.Samples != 62 {
-		t.Errorf("got %d samples, expected 62", manifest.Samples)
-	}
-}
-
 // workflow is the folder and environment of operations, with a configuration for both engines.
 func workflow(t *testing.T, more string) (dir string, environment []string) {
 	t.Helper()
