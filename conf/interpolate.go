@@ -22,9 +22,8 @@ const (
 type resolver struct {
 	root     *yaml.Node
 	state    map[*yaml.Node]progress
-	expanded int // bytes of text made by interpolations
-	// by the value of an environment variable that is referred to, the reference
-	secrets map[string]string
+	expanded int               // bytes of text made by interpolations
+	secrets  map[string]string // references, by the value of the environment variable
 }
 
 // mostExpanded limits the bytes of all values after every ${…} is replaced.

@@ -211,8 +211,9 @@ func parse(text []byte, source string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// ReadYAML returns the root of the YAML document in a text, nil if there is none. second is the
-// line of a second document, 0 if there is none. The library's Unmarshal would ignore it.
+// ReadYAML parses a text that should hold one YAML document, and returns its root, or nil for an
+// empty text. If there is a second document, which the library's Unmarshal ignores, second is its
+// line.
 func ReadYAML(text []byte) (root *yaml.Node, second int, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, next yaml.Node

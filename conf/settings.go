@@ -27,7 +27,7 @@ import (
 type Settings struct {
 	root       *yaml.Node        // a mapping; its keys are canonical
 	referenced map[string]bool   // the keys that settings name by ${…}
-	secrets    map[string]string // by the value of an environment variable, the reference to it
+	secrets    map[string]string // references, by the value of the environment variable
 	files      []string          // paths of the settings files, and names of presets
 }
 
@@ -60,8 +60,8 @@ func Load(path string, overrides []string) (*Settings, error) {
 	return &Settings{root: root, referenced: files.named, files: files.paths, secrets: r.secrets}, nil
 }
 
-// Redact replaces the values of environment variables in a text by the references that the settings
-// have to them. Values of fewer than least bytes, which other words may contain, stay.
+// Redact replaces values of environment variables in a text with the references to them in the
+// settings. Values of fewer than least bytes stay, as other words may contain them.
 func (s *Settings) Redact(text string, least int) string {
 	values := slices.SortedFunc(maps.Keys(s.secrets), func(a, b string) int {
 		return cmp.Or(len(b)-len(a), strings.Compare(a, b)) // one may contain another
@@ -134,7 +134,7 @@ func (s *Settings) Entries() []Entry {
 // Files returns the paths of the settings files that were read, and the names of presets.
 func (s *Settings) Files() []string { return s.files }
 
-// Texts returns all values that are neither sections nor lists, but for those of some top-level
+// Texts returns all values that are neither sections nor lists, except those under some top-level
 // keys.
 func (s *Settings) Texts(except func(key string) bool) (texts []string) {
 	var take func(node *yaml.Node)

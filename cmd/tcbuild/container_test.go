@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The image of release/Containerfile has all that the program needs: as another user, on a
-// read-only root, without a network.
+// The image of release/Containerfile is enough to run the program as another user, on a read-only
+// root, without a network.
 func TestContainer(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestContainer(t *testing.T) {
 	if out, ok := runIn(t, "../..", os.Environ(), "release/container.sh"); !ok {
 		t.Fatal(out)
 	}
-	// The options before run, and the limits, are for machines that are containers themselves.
+	// podman needs the options before run, and the limits, on machines that are containers
 	run := func(args ...string) {
 		t.Helper()
 		podman := []string{"--cgroup-manager=cgroupfs", "--runtime=runc", "run", "--rm", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024",

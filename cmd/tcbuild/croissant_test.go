@@ -54,7 +54,7 @@ func TestCroissant(t *testing.T) {
 		t.Errorf("samples.parquet makes logical content %s, expected %s; %d samples in a part", got.LogicalContent, want.LogicalContent, want.SamplesPerPart)
 	}
 
-	// files of others under these names stay
+	// other programs' files with these names stay
 	for _, name := range []string{"croissant.json", "samples.parquet"} {
 		path := filepath.Join(dir, "again", name)
 		writeFiles(t, dir, map[string]string{"again/" + name: "{}"})

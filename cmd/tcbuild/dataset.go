@@ -122,7 +122,7 @@ func duplicatesFlags(cmd *cobra.Command, rule *duplicates.Rule) {
 	cmd.Flags().StringSliceVar(&rule.GroupBy, "group-by", nil,
 		"`ATTRIBUTES` that duplicates must share; with --duplicates keep, only for counting them")
 	cmd.Flags().StringSliceVar(&rule.Ignore, "ignore", nil,
-		"`COLUMNS` in which duplicates that become one sample may differ; any other but phenotypes may not")
+		"`COLUMNS` that may differ between duplicates merged into one sample; all others but phenotypes must agree")
 }
 
 // datasetFlags declares the flags of a command that builds one dataset.

@@ -101,8 +101,8 @@ downloads:
 	}
 }
 
-// An interrupted download continues where it stopped. Go's net/http stays silent about a server
-// that goes on after its answer.
+// An interrupted download continues where it stopped. Nothing is logged about a server that sends
+// more than its answer.
 func TestFetchContinues(t *testing.T) {
 	t.Parallel()
 	content := strings.Repeat("id\nA\nB\n", 10_000)

@@ -10,8 +10,8 @@ import (
 	"tcbuild/internal/testing/testrun"
 )
 
-// A rebuild does not follow a link that another user made in a folder where everyone may, as a build
-// of one dataset does not; nor does a copy or a clean-up. One's own link is followed.
+// No command follows another user's link in a folder that everyone can write to. A rebuild follows
+// the user's own link.
 func TestLinksOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make links of another user")

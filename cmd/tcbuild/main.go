@@ -20,7 +20,7 @@ import (
 
 func main() {
 	limitMemory()
-	log.SetOutput(io.Discard) // net/http logs what servers do wrong, which its errors say too
+	log.SetOutput(io.Discard) // net/http logs servers' mistakes that its errors report as well
 	ctx, stop := interruptible(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

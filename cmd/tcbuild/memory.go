@@ -10,26 +10,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitMemory makes the garbage collector work harder as the memory that the process may use runs
-// out, instead of taking more: of a container or a job of SLURM's (its cgroup), or of ulimit -v.
-// GOMEMLIMIT takes precedence. Without a limit, or where none can be read, nothing changes.
+// limitMemory keeps the heap within the memory that the process may use, by collecting garbage more
+// often as it runs out. The limit is the cgroup's (of a container or SLURM job) or that of ulimit
+// -v; GOMEMLIMIT takes precedence. Without a readable limit, nothing changes.
 func limitMemory() {
 	_, _ = memlimit.Set(memlimit.WithProvider(func() (uint64, error) {
-		inCgroup, cgroupErr := memlimit.FromCgroup()
-		ofAddresses, addressErr := freeAddresses()
+		cgroup, cgroupErr := memlimit.FromCgroup()
+		addresses, addressErr := freeAddresses()
 		switch {
 		case cgroupErr != nil:
-			return ofAddresses, addressErr
+			return addresses, addressErr
 		case addressErr != nil:
-			return inCgroup, nil
+			return cgroup, nil
 		}
-		return min(inCgroup, ofAddresses), nil
+		return min(cgroup, addresses), nil
 	}))
 }
 
-// freeAddresses is what ulimit -v leaves to the heap: half of the addresses that are not yet taken.
-// The other half is for files that are mapped, and for stacks and arenas of C, which take a hundred
-// megabytes a thread without using them.
+// freeAddresses returns the bytes that ulimit -v leaves to the heap: half of the free address space.
+// The other half is for mapped files, and for C's stacks and arenas, which reserve a hundred
+// megabytes per thread without using them.
 func freeAddresses() (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil {

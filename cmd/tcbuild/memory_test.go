@@ -20,7 +20,7 @@ func TestFreeAddresses(t *testing.T) {
 		t.Errorf("without a limit: %v", err)
 	}
 	limit := before
-	limit.Cur = 1 << 40 // more than all tests need
+	limit.Cur = 1 << 40 // enough for all other tests
 	if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func TestRestoring(t *testing.T) {
 	}
 	do(force, "000003")
 	sameData(t, dataOf(t, current+"/indices"), data)
-	// whoever goes back stays there, and comes forward to the newest version
+	// after going back, current stays until --forward, which ends at the newest version
 	if err := errors.Join(os.Remove(current), os.Symlink(filepath.Base(glob(t, dir, "data/my/000001-*")[0]), current)); err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +119,7 @@ func TestRestoring(t *testing.T) {
 // series that a run writes.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("promtool"); err != nil {
-		t.Skip("promtool is not installed (Debian: prometheus)")
-	}
+	needProgram(t, "promtool")
 	dir, environment := operations(t)
 	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml"), "rules.yml": read(t, "../../conf/prometheus/tcbuild.yml")})
 	must(t, dir, "rebuild", "--config", "my.yaml", "--metrics-file", "my.prom")
@@ -171,7 +169,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// Every scheduler's line gives the first part 1 and the last one 16.
+// Every scheduler's line gives its first job part 1, and its last one part 16.
 func TestPartNumbersOfSchedulers(t *testing.T) {
 	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| .* \\| `--part (\\S.*)` \\| (as given|from [01]) \\|$").
@@ -195,7 +193,7 @@ func TestPartNumbersOfSchedulers(t *testing.T) {
 	}
 }
 
-// make's example brings the dataset up to date, and a bad input leaves it as it was.
+// The Makefile brings the dataset up to date, and a bad input changes nothing.
 func TestMakefile(t *testing.T) {
 	t.Parallel()
 	dir, environment := operations(t)

@@ -28,21 +28,21 @@ import (
 type output struct {
 	path *string
 	role role
-	// ours reports whether a file that begins like this is an earlier one of this output
+	// ours reports whether a file with this beginning was written for this output
 	ours func(begin []byte) bool
 	dash bool // - is stdout
 }
 
-// role says what may be at the path of an output.
+// role says what a command may find at the path of an output.
 type role int
 
 const (
 	newOutput     role = iota // nothing
 	datasetOutput             // nothing, or a dataset: store.Published says whether it is the same
 	folderOutput              // anything: the folder in which rebuild keeps its datasets
-	replaced                  // an earlier file of this output, which is replaced
-	optional                  // as replaced; anything but a file is left alone, with a warning
-	appended                  // an earlier file of this output, which becomes longer
+	replaced                  // an earlier file of this output, to replace
+	optional                  // as replaced; anything but a file stays, with a warning
+	appended                  // an earlier file of this output, to append to
 )
 
 // isUnused reports whether the command writes no file for the flag.
@@ -57,8 +57,8 @@ func outFlag(flags *pflag.FlagSet, path *string, name string, role role, usage s
 	flags.Var(&output{path: path, role: role}, name, usage)
 }
 
-// fileFlag declares a flag for a file that a command writes, in place of an earlier one that ours
-// knows by how it begins.
+// fileFlag declares a flag for a file that a command writes. It replaces an earlier file, which
+// ours recognizes by its beginning.
 func fileFlag(flags *pflag.FlagSet, path *string, name string, ours func([]byte) bool,
 	usage string) {
 	flags.Var(&output{path: path, role: replaced, ours: ours}, name, usage)
@@ -76,7 +76,7 @@ func beginsWith(text string) func([]byte) bool {
 
 var textLogLine = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) [^\t\n]+\n`)
 
-// isLog reports whether a file is empty, as logrotate makes one, or begins with a line of a log.
+// isLog reports whether a file is empty, as logrotate leaves it, or begins with a log line.
 func isLog(begin []byte) bool {
 	line, _, _ := bytes.Cut(begin, []byte("\n"))
 	var record struct{ Time, Level, Msg string }
@@ -84,10 +84,10 @@ func isLog(begin []byte) bool {
 	return len(begin) == 0 || isJSON || textLogLine.Match(begin)
 }
 
-// jsonBegin is the begin of a JSON file: a first field that says what wrote it.
+// jsonBegin returns the beginning of a JSON file whose first field says what wrote it.
 func jsonBegin(by string) string { return fmt.Sprintf("{\n  \"tcbuild\": %q,\n", by) }
 
-// markedJSON is a struct as JSON that begins with jsonBegin.
+// markedJSON marshals a struct to JSON that begins with jsonBegin.
 func markedJSON(value any, by string) ([]byte, error) {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -127,12 +127,11 @@ func checkOutputs(flags *pflag.FlagSet, reads []string) error {
 	return nil
 }
 
-// check applies the rule for outputs. What exists is not replaced, unless this program wrote it as
-// this output. A file that the command reads, and one in a dataset, a graph or a version, is not
-// replaced in any case. Links are not followed.
+// check applies the rule for outputs: replace only what tcbuild wrote for the same output, and never
+// a file that the command reads or one inside a dataset, graph or version. It follows no links.
 func (o *output) check(reads []fs.FileInfo) error {
 	path := *o.path
-	first := path // of what is written
+	first := path // that the command writes
 	if o.role == folderOutput {
 		first = filepath.Join(path, "dataset")
 	}
@@ -171,7 +170,7 @@ func (o *output) check(reads []fs.FileInfo) error {
 	return nil
 }
 
-// mostBegin is how much of a file is read to recognize it: more than a line of a log has.
+// mostBegin is how many bytes are read to recognize a file: more than a log line has.
 const mostBegin = 1 << 16
 
 // checkOurs refuses a file that is not an earlier one of this output.
@@ -195,8 +194,8 @@ func (o *output) checkOurs() error {
 	return nil
 }
 
-// tryParent makes a file beside the output and removes it, so that a folder which is missing or
-// read-only ends the command before its work.
+// tryParent creates and removes a file beside the output, so that a missing or read-only folder
+// ends the command before it has worked for hours.
 func (o *output) tryParent() error {
 	file, err := disk.Create(*o.path)
 	if err != nil {
@@ -205,7 +204,7 @@ func (o *output) tryParent() error {
 	return file.Discard()
 }
 
-// replace writes a file that begins as the output's earlier ones do.
+// replace writes a file with a beginning. It replaces only a file with the same beginning.
 func replace(path string, text []byte, begin string) error {
 	o := output{path: &path, ours: beginsWith(begin)}
 	if err := o.checkOurs(); err != nil {
@@ -214,8 +213,8 @@ func replace(path string, text []byte, begin string) error {
 	return disk.WriteWhole(path, text)
 }
 
-// collides reports whether two outputs are the same file, or one lies in the other, which is
-// renamed to its name when it is complete.
+// collides reports whether two outputs are the same file, or one lies inside the other. A folder
+// gets its name only when it is complete, so nothing can be written into it before.
 func (o *output) collides(other *output) bool {
 	one, another := resolve(*o.path), resolve(*other.path)
 	within := func(path, folder string, role role) bool {
@@ -229,11 +228,11 @@ func alreadyExists(path string) error {
 		"write %s: it already exists", path)
 }
 
-// checkPlace refuses a path that lies in a dataset, a graph or a version, or is led there by a link
-// of another user, and one that would break a log or a page.
+// checkPlace refuses a path inside a dataset, graph or version, a path that another user's link
+// redirects, and one that would break a log or a page.
 func checkPlace(path string) error { return checkPlaceOf(path, path) }
 
-// checkPlaceOf is checkPlace of what is written first for an output.
+// checkPlaceOf is checkPlace for an output whose first file is not at its path but at first.
 func checkPlaceOf(path, first string) error {
 	if err := checkPrintable(path); err != nil {
 		return err
@@ -250,7 +249,7 @@ func checkPlaceOf(path, first string) error {
 	return nil
 }
 
-// holds says what a folder is, if nothing may be written into it: "" for any other.
+// holds says what a folder is if nothing may be written into it, and returns "" for any other.
 func holds(dir string) string {
 	there := func(names ...string) bool {
 		_, err := os.Lstat(filepath.Join(append([]string{dir}, names...)...))
@@ -270,13 +269,12 @@ func holds(dir string) string {
 	return ""
 }
 
-// escapeGlob is a path as a pattern that matches only itself.
+// escapeGlob returns a pattern that matches only this path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// resolve is the path of an output without links before its last element, of which some need not
-// exist.
+// resolve makes a path absolute and resolves the links in its folder, as far as that folder exists.
 func resolve(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil || path == "/" {
@@ -303,7 +301,7 @@ func checkPrintable(path string) error {
 	return nil
 }
 
-// pathWords are the names of values, in the usage of a flag, that are paths.
+// pathWords name values that are paths, in the usage of flags.
 var pathWords = []string{"FILE", "DIR", "DATASET"}
 
 // isPath reports whether the value of a flag is a path.
@@ -313,8 +311,8 @@ func isPath(flag *pflag.Flag) bool {
 	return isOutput || slices.Contains(pathWords, word)
 }
 
-// readPaths are the paths of all files that a command may read: everything in its arguments, flags
-// and settings that can be one. It refuses those that would break a log or a page.
+// readPaths returns everything in a command's arguments, flags and settings that may be the path of
+// a file to read. It refuses paths that would break a log or a page.
 func (e *env) readPaths(cmd *cobra.Command, args []string) (paths []string, err error) {
 	outputs := make(map[string]bool)
 	for _, path := range args {

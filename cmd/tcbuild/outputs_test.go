@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outputCases are, by command and flag, the other arguments of a run that succeeds.
+// outputCases has the other arguments of a run that succeeds, by command and flag.
 var outputCases = map[string]string{
 	"synth --out":                          "--samples 5",
 	"ingest graph --out":                   "--config ingest.yaml",
@@ -35,10 +35,10 @@ var outputCases = map[string]string{
 	"rebuild --metrics-file":               "--root r --dataset d --config rebuild.yaml",
 }
 
-// inputFlagNames are the flags for paths that no command writes to.
+// inputFlagNames are the flags for paths that commands only read.
 var inputFlagNames = []string{"aliases", "config", "graph", "perturbations", "pin"}
 
-// Every flag for a path is that of an output, and then in outputCases, or that of an input.
+// Every flag for a path names an output, in outputCases, or an input, in inputFlagNames.
 func TestOutputsAreDeclared(t *testing.T) {
 	declared := make(map[string]bool)
 	everyCommand(newRoot(newEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) {
@@ -61,7 +61,7 @@ func TestOutputsAreDeclared(t *testing.T) {
 	}
 }
 
-// outputTargets are paths at which nothing may change, whatever output is pointed at them.
+// outputTargets are paths where no output may change anything.
 var outputTargets = []string{
 	"sets.tsv", "ingest.yaml", "base.yaml", "rebuild.yaml", "text", "empty", "log.yaml",
 	"graph/nodes/gene.tsv", "graph/new", "graph/nodes/new.tsv",
@@ -71,7 +71,7 @@ var outputTargets = []string{
 	"text/below", "ds/../sets.tsv", "./text", "line\nbreak",
 }
 
-// No output of any command changes what is there, but for its own earlier file.
+// An output of a command replaces its own earlier file, and changes nothing else.
 func TestOutputsDestroyNothing(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -109,7 +109,6 @@ func TestOutputsDestroyNothing(t *testing.T) {
 					t.Errorf("%s %q: it left %d files; stderr:\n%s", name, target, extra, o.stderr)
 				}
 			}
-			// a new file, and again
 			fresh := "fresh.tsv"
 			must(t, dir, args(fresh)...)
 			if flag == "--out" && !slices.Contains([]string{"dataset", "incidence"}, fields[0]) {
@@ -125,7 +124,7 @@ func TestOutputsDestroyNothing(t *testing.T) {
 	}
 }
 
-// mayBeThere reports whether an output may have a path that others may not.
+// mayBeThere reports whether an output accepts a target that others refuse.
 func mayBeThere(name, target string) bool {
 	switch {
 	case name == "rebuild --root":
@@ -142,13 +141,13 @@ func mayBeThere(name, target string) bool {
 	return false
 }
 
-// isWarned reports whether a run only warns: metrics that cannot be written do not end it.
+// isWarned reports whether a run only warns: it does not fail for want of metrics.
 func isWarned(name, target string) bool {
 	noFiles := []string{"link", "dangling", "folder", "inside", "ds", "current", "graph", "text/below"}
 	return name == "rebuild --metrics-file" && slices.Contains(noFiles, target)
 }
 
-// outputFixture makes the files that outputs are pointed at, except links.
+// outputFixture makes the files that tests name as outputs, except links.
 func outputFixture(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -158,7 +157,7 @@ func outputFixture(t *testing.T) string {
 			"edges:\n- {file: edges.tsv, relation: r, from: a, to: b, undirected: true}\n",
 		"genes.tsv": "id\nYA\nYB\nYC\n", "edges.tsv": "a\tb\nYA\tYB\n",
 		"rebuild.yaml": "defaults: [log]\ngraph: graph\nperturbations: sets.tsv\nvariants: [incidence]\n",
-		// settings that begin as a log and as metrics do
+		// settings that begin like metrics
 		"log.yaml": "# Written by tcbuild rebuild --metrics-file.\nkeep: 2\n",
 		"text":     "precious\n", "folder/x": "precious\n",
 		"names.tsv": "name\twhy\tcount\na\tunknown\t1\n", "v/d/000001-01234567/version.json": "{}\n",
@@ -186,8 +185,8 @@ func plantLinks(t *testing.T, dir string) {
 	}
 }
 
-// snapshot is the content of all files of a folder, and where its links lead, by path. The folder
-// that rebuild keeps its datasets in is left out.
+// snapshot returns the content of all files in a folder, and the targets of links, by path. It
+// leaves out the roots of rebuilds.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -213,7 +212,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// Devices and pipes take a log, and no output replaces them.
+// A log can go to a device or pipe. No output replaces them.
 func TestOutputsToDevices(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -234,7 +233,7 @@ func TestOutputsToDevices(t *testing.T) {
 	}
 }
 
-// A folder that only resembles a graph or a dataset takes outputs.
+// Outputs may lie in a folder that only resembles a graph or a dataset.
 func TestFoldersThatHoldNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -269,7 +268,7 @@ func TestOutputsCollide(t *testing.T) {
 	nothing(t, filepath.Join(dir, "a.tsv"), filepath.Join(dir, "s"), filepath.Join(dir, "r"), filepath.Join(dir, "m"))
 }
 
-// A log is appended to only if it begins as a log, of either format, and has no other name.
+// A log is appended only to a file that begins like a log, in either format, and has no other name.
 func TestLogsAreKnown(t *testing.T) {
 	t.Parallel()
 	for text, ours := range map[string]bool{

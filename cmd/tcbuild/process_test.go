@@ -142,7 +142,7 @@ func manifestOf(t *testing.T, dataset string) *store.Manifest {
 	return manifest
 }
 
-// dataOf returns the sha256 of every file of a dataset, by name, but for those about a run.
+// dataOf returns the SHA-256 of every file of a dataset, by name, except the files about a run.
 func dataOf(t *testing.T, dataset string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)

@@ -123,7 +123,7 @@ settings' lists every key.`,
 	intFlag(flags, &o.parts, "parts", 1, 1, "with --step prepare: number of parts `N`")
 	intFlag(flags, &o.scrubDays, "scrub-days", 30, 0,
 		"days after which a run compares the current version with its digests again; 0: never")
-	flags.BoolVar(&o.forward, "forward", false, "leave an older version that somebody made current")
+	flags.BoolVar(&o.forward, "forward", false, "make the newest version current again after somebody went back to an older one")
 	require(cmd, "root")
 	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
 		"step", "part", "parts", "forward"}
@@ -185,7 +185,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	}
 	dir := filepath.Join(o.root, o.dataset)
 	lock, err := rebuild.Lock(dir, sharing)
-	// a scheduler would take a step that did nothing for one that is done
+	// a scheduler would think that a step which did nothing is done
 	if fault.KindOf(err) == fault.Busy && o.ifBusy == "ok" && o.step == "" {
 		e.say(err.Error())
 		return nil
@@ -220,7 +220,6 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	return printRebuilt(e, chain, result)
 }
 
-// run runs the step, or the whole chain.
 func (o *rebuildOptions) run(
 	ctx context.Context, chain *rebuild.Rebuild,
 ) (*rebuild.Result, error) {
@@ -275,10 +274,11 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
 	return chain, chain.AddStages()
 }
 
-// shortestSecret is the shortest value of an environment variable that is taken out of messages.
+// shortestSecret is the shortest value of an environment variable that messages leave out.
 const shortestSecret = 4
 
-// redact takes the values of environment variables of at least so many bytes out of a text.
+// redact returns a function that takes the values of environment variables out of a text, if they
+// have at least so many bytes.
 func (o *rebuildOptions) redact(least int) func(text string) string {
 	return func(text string) string {
 		if o.ingest.settings != nil {
@@ -322,7 +322,6 @@ func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
 	}, nil
 }
 
-// printPlan prints what a run would do, and why.
 func printPlan(e *env, chain *rebuild.Rebuild, plan *rebuild.Plan) error {
 	if plan.Ready != "" {
 		sayReady(e, chain, plan.Ready)

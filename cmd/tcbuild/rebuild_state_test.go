@@ -15,7 +15,7 @@ import (
 	"tcbuild/internal/rebuild"
 )
 
-// statusText is what status prints, without what differs from run to run.
+// statusText returns the output of status, with placeholders for what differs from run to run.
 func statusText(o outcome) string {
 	text := o.stdout
 	for pattern, with := range map[string]string{
@@ -27,7 +27,6 @@ func statusText(o outcome) string {
 	return text
 }
 
-// The screens of status, in each state.
 func TestStatusScreens(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -82,7 +81,7 @@ func TestStatusScreens(t *testing.T) {
   now       run RUN began AGO: 2 of 16 parts built, 1 verified
   failed    publish with 1: rebuild out/set: incidence: 15 of 16 parts are not verified: 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
   hint      run 'tcbuild rebuild --step verify --part 1/16' and likewise each that is missing
-  PROBLEM   a step of the run that goes on failed with 1
+  PROBLEM   a step of the run in progress failed with 1
 `)
 	var all struct {
 		Datasets []rebuild.Overview `json:"datasets"`
@@ -96,7 +95,6 @@ func TestStatusScreens(t *testing.T) {
 	}
 }
 
-// changeState changes a dataset's state.
 func (f fixture) changeState(t *testing.T, change func(*rebuild.State)) {
 	t.Helper()
 	if err := rebuild.UpdateState(filepath.Join(f.dir, "out/set"), change); err != nil {
@@ -104,8 +102,8 @@ func (f fixture) changeState(t *testing.T, change func(*rebuild.State)) {
 	}
 }
 
-// A scrub finds what no size tells. The damage is reported, nothing is shared with the damaged
-// version, and the run exits with 4, once.
+// A scrub finds damage that leaves sizes as they were. The run reports it, shares nothing with the
+// damaged version, and exits with 4, once.
 func TestScrub(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -122,7 +120,7 @@ func TestScrub(t *testing.T) {
 		t.Errorf("got %s", o.stdout)
 	}
 	must(t, f.dir, rebuildOf("keep=9", "method=edges", "scrub_days=32")...)
-	// interrupted, the repair is continued
+	// the next run continues an interrupted repair
 	stopped := f.beginStopped(t, 1, "out/set/.build-*/full-masks.building/.build/plan.json", rebuildOf("keep=9", "method=edges", "--metrics-file", "m.prom")...)
 	kill(t, stopped)
 	if o := execute(t, f.dir, "status", "out"); o.code != 4 || !strings.Contains(o.stdout, "PROBLEM   the current version is damaged: ") {
@@ -146,7 +144,7 @@ func TestScrub(t *testing.T) {
 	}
 	must(t, f.dir, "status", "out")
 
-	// in steps
+	// a rebuild in steps
 	damaged = filepath.Join(f.dir, "out/set/current/incidence/incidence.positions")
 	if err := os.WriteFile(damaged, []byte(flipped(read(t, damaged), 50)), 0o644); err != nil {
 		t.Fatal(err)
@@ -159,8 +157,8 @@ func TestScrub(t *testing.T) {
 	must(t, f.dir, "status", "out")
 }
 
-// An operator who goes back finds the older version there after the next runs, until inputs or
-// settings change, or somebody goes forward. A crash is not an operator.
+// After an operator goes back, current stays at the older version until inputs or settings change,
+// or until --forward. A crash does not count as going back.
 func TestRollback(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -212,16 +210,16 @@ func TestRollback(t *testing.T) {
 	run("allow_wildtype=true") // changed settings
 	is("000004")
 	run()
-	is("000003") // these settings have a version
+	is("000003") // made with these settings
 	run()
 	is("000003")
 
-	// crashes between two steps of publishing: none of these is an operator's doing
+	// crashes between two steps of publishing
 	newest := filepath.Base(glob(t, f.dir, "out/set/000004-*")[0])
 	for _, c := range []struct{ link, current, next string }{
 		{"000003", "000003", newest}, // before the link was switched
 		{"000004", "000003", newest}, // after it
-		{"000003", "000003", ""},     // between naming the version and all that
+		{"000003", "000003", ""},     // after naming the version, before all else
 	} {
 		point(c.link)
 		f.changeState(t, func(s *rebuild.State) {
@@ -230,14 +228,14 @@ func TestRollback(t *testing.T) {
 		run("allow_wildtype=true")
 		is("000004")
 	}
-	// and from a newer one to an older one, whose inputs are wanted again
+	// a crash on the way to an older version, whose inputs are back
 	point("000003")
 	f.changeState(t, func(s *rebuild.State) {
 		s.Current, s.Next = newest, filepath.Base(glob(t, f.dir, "out/set/000003-*")[0])
 	})
 	run("allow_wildtype=true")
 	is("000004")
-	// without a state, nobody knows
+	// without a state, runs cannot know that an operator went back
 	if err := os.Remove(filepath.Join(f.dir, "out/set/state.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +244,7 @@ func TestRollback(t *testing.T) {
 	is("000004")
 }
 
-// What a variable of the environment holds is in no file, but a change of it is noticed.
+// No file holds the value of an environment variable, but runs notice when it changes.
 func TestSecretsAreNotRecorded(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -298,5 +296,5 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	}
 }
 
-// links is how many names a file has.
+// links counts the names of a file.
 func links(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Nlink) }

@@ -16,7 +16,8 @@ import (
 	"tcbuild/internal/rebuild"
 )
 
-// step is a command that runs a step of the rebuild of out/set; part is 3/4, or "" without parts.
+// step returns the arguments for one step of rebuilding out/set; part is like 3/4, or "" without
+// parts.
 func step(kind rebuild.StepKind, part string, more ...string) []string {
 	args := rebuildOf("--step", string(kind))
 	if part != "" {
@@ -25,7 +26,7 @@ func step(kind rebuild.StepKind, part string, more ...string) []string {
 	return with(args, more...)
 }
 
-// steps runs the steps in order, all of which must succeed.
+// steps runs the steps in order, with all their parts. It fails the test if one fails.
 func (f fixture) steps(t *testing.T, parts int, kinds ...rebuild.StepKind) {
 	t.Helper()
 	for _, kind := range kinds {
@@ -42,8 +43,8 @@ func (f fixture) steps(t *testing.T, parts int, kinds ...rebuild.StepKind) {
 	}
 }
 
-// Steps make the same dataset as one process, whatever the order of their parts. What is missing is
-// named.
+// Steps make the same dataset as one process, whatever the order of their parts. Errors name the
+// missing parts.
 func TestSteps(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -75,7 +76,7 @@ func TestSteps(t *testing.T) {
 		name := "verify-" + variant + ".json"
 		sameReport(t, filepath.Join(f.dir, "out/set/current", name), filepath.Join(f.dir, "alone/set/current", name))
 	}
-	// all steps, run again, find their work done; how a dataset is cut is not what it is
+	// all steps find their work done; the number of parts or shards does not change the dataset
 	f.steps(t, 3, rebuild.Build, rebuild.Verify, rebuild.Publish, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
 	for _, args := range [][]string{step(rebuild.Prepare, "", "--parts", "5"), rebuildOf("shards=5")} {
 		if o := must(t, f.dir, args...); !strings.Contains(o.stdout, "nothing to do, version 000001-") {
@@ -106,7 +107,7 @@ func sameReport(t *testing.T, a, b string) {
 	}
 }
 
-// All parts at once, each twice.
+// All parts may run at once, each twice.
 func TestPartsAtOnce(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -129,14 +130,14 @@ func TestPartsAtOnce(t *testing.T) {
 	must(t, f.dir, "status", "out/set")
 }
 
-// Whatever changes after prepare: the steps end with 75, and current is never of anything else.
+// If anything changes after prepare, the steps exit with 75 and leave current alone.
 func TestStepsOfAnotherPlan(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 60)
 	for what, c := range map[string]struct {
 		change func(t *testing.T, dir string)
-		more   []string // settings of the steps
+		more   []string // settings of the steps after prepare
 		want   string
 	}{
 		"perturbations": {change: func(t *testing.T, dir string) {
@@ -201,13 +202,13 @@ func TestStepsOfAnotherPlan(t *testing.T) {
 			}
 		})
 	}
-	// a file that was only touched is the same
+	// a new time alone is no change
 	f.steps(t, 2, rebuild.Prepare)
 	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "")
 	f.steps(t, 2, rebuild.Build, rebuild.Verify, rebuild.Publish)
 }
 
-// A second prepare, a publish or a rebuild beside a part replaces nothing.
+// While a part runs, another prepare, publish or rebuild is refused.
 func TestNothingReplacesAPart(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -225,7 +226,7 @@ func TestNothingReplacesAPart(t *testing.T) {
 	if o := must(t, f.dir, rebuildOf("--if-busy", "ok")...); !strings.Contains(o.stdout, "another rebuild of it is running") {
 		t.Errorf("got %s", o.stdout)
 	}
-	must(t, f.dir, step(rebuild.Build, "2/2")...) // other parts go on
+	must(t, f.dir, step(rebuild.Build, "2/2")...)
 	if o := must(t, f.dir, "status", "out/set"); !strings.Contains(o.stdout, "build 1/2 on ") {
 		t.Errorf("got %s", o.stdout)
 	}
@@ -245,8 +246,8 @@ func TestNothingReplacesAPart(t *testing.T) {
 	}
 }
 
-// Parts are killed at each of their moments, and run again. Another run of the same settings, in one
-// process, may complete what they have begun.
+// Steps that were killed, at any moment, succeed when run again. A run in one process may complete
+// what parts have begun.
 func TestKilledParts(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -298,7 +299,7 @@ func TestKilledParts(t *testing.T) {
 	}
 }
 
-// A part that finds damage ends with 4, and so does every step after it, until prepare begins again.
+// A part that finds damage exits with 4, and so does every later step, until prepare starts again.
 func TestDamagedPart(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -313,7 +314,7 @@ func TestDamagedPart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// a part compares all that it takes from prepare with its digests
+	// parts check all files that they read from prepare
 	for _, name := range []string{"incidence.positions", "incidence.arrow", "samples/part-00000.arrow", "graph/edges/gene__physical__gene.arrow"} {
 		f.steps(t, 2, rebuild.Prepare)
 		damage("incidence/" + name)
@@ -337,7 +338,6 @@ func TestDamagedPart(t *testing.T) {
 	must(t, f.dir, "status", "out")
 }
 
-// Flags of steps that do not fit are refused.
 func TestBadPartFlags(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 200, 20)

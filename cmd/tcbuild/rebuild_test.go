@@ -20,8 +20,8 @@ func rebuildOf(more ...string) []string {
 	return with([]string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph", "--perturbations", "sets.tsv"}, more...)
 }
 
-// versionsOf is the number of versions of out/set. Nothing else may be there except the link, state,
-// plan and locks.
+// versionsOf counts the versions of out/set. It fails the test if anything else is there, except the
+// link, state, plan and locks.
 func (f fixture) versionsOf(t *testing.T) int {
 	t.Helper()
 	dir := filepath.Join(f.dir, "out/set")

@@ -66,9 +66,9 @@ DIR/unplaced.arrow. With three genes per sample and parts of 0.8, 0.1 and 0.1, 5
 samples are placed (0.8³ + 2 · 0.1³), if most genes are in many samples. --straddling parts
 puts the others into parts of their own: a sample in test_unseen1 has a gene of test, and 1
 gene that is not seen in train. A gene is seen if a sample in train perturbs it. A gene that
-was assigned to train, but that no sample in train perturbs, moves to the last part that it
-shares a sample with; a pair of it and a gene of test is in test. Pairs of a gene of val and
-one of test are in test_unseen2.
+was assigned to train, but that no sample in train perturbs, moves to the last part with which it
+shares a sample: its pair with a gene of test is in test. Pairs of a gene of val and one of test
+are in test_unseen2.
 
 Samples that perturb no gene, the wild types, are split by the fractions as samples, apart from
 the others. --wildtypes whole keeps them together: by genotype as one genotype, by gene in the
@@ -80,10 +80,9 @@ do (few-shot). With --by gene, gene=FILE alone holds out the listed genes, and t
 straddle parts; samples held out by other conditions are in that part whatever their genes.
 
 Each part gets its fraction to within one sample, genotype, gene (before any move) or value; with
---stratify,
-to within one for each value of the column (missing values count as a value). Stratifying
-fails if the column has more than 1,000 values, or, with --by genotype, if it differs between
-samples of a genotype.
+--stratify, to within one for each value of the column (missing values count as a value).
+Stratifying fails if the column has more than 1,000 values, or, with --by genotype, if it differs
+between samples of a genotype.
 
 --pin FILE assigns samples, and with them their genotype or genes, to parts. Pinned samples
 count towards the part's fraction. A part with more pinned samples than its fraction keeps

@@ -70,9 +70,7 @@ func startCluster(t *testing.T) cluster {
 func newCluster(t *testing.T) (c cluster, host string) {
 	t.Helper()
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("%s is not installed (Debian: slurm-wlm and munge)", name)
-		}
+		needProgram(t, name)
 	}
 	if os.Getuid() != 0 {
 		t.Skip("slurmd has to be started by root")
@@ -113,7 +111,7 @@ func newCluster(t *testing.T) (c cluster, host string) {
 }
 
 // startDaemons starts the controller and the node, and waits until both are ready. It returns false
-// if one of them ended: then somebody has taken its port.
+// if one of them has ended, because another process has taken its port.
 func (c cluster) startDaemons(t *testing.T, host, more string) bool {
 	t.Helper()
 	writeFiles(t, c.dir, map[string]string{"slurm.conf": fmt.Sprintf(slurmConf, host, c.dir, freePort(t), freePort(t)) + more})
@@ -130,7 +128,7 @@ func (c cluster) startDaemons(t *testing.T, host, more string) bool {
 	return !ended
 }
 
-// daemon starts a process that is ended with the test.
+// daemon starts a process, and ends it with the test.
 func (c cluster) daemon(t *testing.T, name string, args ...string) (pid int) {
 	t.Helper()
 	cmd := c.command(name, args...)
@@ -162,7 +160,7 @@ func (c cluster) run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// submit submits a job with the environment of operations, and returns its number.
+// submit submits a job and returns its number.
 func (c cluster) submit(t *testing.T, dir string, environment []string, args ...string) string {
 	t.Helper()
 	cmd := c.command("sbatch", with([]string{"--parsable"}, args...)...)
@@ -174,14 +172,14 @@ func (c cluster) submit(t *testing.T, dir string, environment []string, args ...
 	return strings.TrimSpace(string(out))
 }
 
-// ended waits for the end of all jobs.
+// ended waits until all jobs have ended.
 func (c cluster) ended(t *testing.T) {
 	t.Helper()
 	eventually(t, "the end of all jobs", func() bool { return c.run(t, "squeue", "--noheader") == "" })
 }
 
-// A rebuild as one job. Warned of its time limit, it is queued again, and continues; cancelled, it is
-// not; killed or refused, it fails, and SLURM mails.
+// A rebuild as one job is queued again, and continues, after SLURM's warning of its time limit; not
+// after scancel. If it is killed or refuses its input, SLURM sends a mail.
 func TestRebuildJobOnSLURM(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -254,7 +252,7 @@ func TestRebuildJobOnSLURM(t *testing.T) {
 	}
 }
 
-// freePort is a TCP port that nobody listens on.
+// freePort returns a TCP port that nobody listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", ":0")

@@ -71,7 +71,7 @@ func runStatus(e *env, path string, asJSON bool) error {
 	return nil
 }
 
-// describe is what status prints of a dataset.
+// describe returns the lines that status prints for a dataset.
 func describe(o rebuild.Overview, now time.Time) []string {
 	ago := func(at time.Time) string { return humanize.RelTime(at, now, "ago", "from now") }
 	clock := func(at time.Time) string { return at.Local().Format(time.DateTime) }
@@ -142,7 +142,6 @@ func describe(o rebuild.Overview, now time.Time) []string {
 	return lines
 }
 
-// How many processes and inputs are shown.
 const shownProcesses, shownInputs = 5, 4
 
 func failure(line func(name, format string, args ...any), f rebuild.Failure) {

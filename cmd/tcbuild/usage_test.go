@@ -93,9 +93,9 @@ var (
 	hintedSetting = regexp.MustCompile(`\b([a-z]+(?:_[a-z]+)*)=`)
 )
 
-// checkHint panics if a hint names a flag or setting of tcbuild that neither the command has nor
-// one that the hint names. TestMain makes every command of every test call it. "The --out of the
-// build" is no flag to pass.
+// checkHint panics if a hint names a flag or setting that neither the command nor any command that
+// the hint names has. TestMain makes every command of every test call it. It skips "the --out of the
+// build", which is no advice to pass that flag.
 func checkHint(args []string, hint string) {
 	root := newRoot(newEnv(io.Discard, io.Discard))
 	var commands []*cobra.Command

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestWorkflows runs the workflows for Snakemake and Nextflow. Each prepares, builds, verifies and
-// publishes; tries again what ends with 75; does nothing when nothing has changed; notices an older
-// file in place of an input; and leaves the dataset as it was after a bad input.
+// The workflows for Snakemake and Nextflow run all steps, retry one that exits with 75, and do
+// nothing when nothing has changed. They notice an older file in place of an input, and a bad input
+// leaves the dataset as it was.
 func TestWorkflows(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -92,7 +92,7 @@ func TestNextflowStubs(t *testing.T) {
 	nothing(t, filepath.Join(dir, "data"))
 }
 
-// workflow is the folder and environment of operations, with a configuration for both engines.
+// workflow adds a configuration for both engines to the folder of operations.
 func workflow(t *testing.T, more string) (dir string, environment []string) {
 	t.Helper()
 	dir, environment = operations(t)
@@ -119,7 +119,8 @@ func replaceScreen(t *testing.T, dir string, content []byte) {
 
 var nextflowQuiet = []string{"NXF_ANSI_LOG=false", "NXF_OFFLINE=true", "NXF_DISABLE_CHECK_LATEST=true"}
 
-// failsOnce puts a program before that of the environment which fails once, at a step.
+// failsOnce shadows tcbuild, in the PATH, with a script that fails the first time a step runs, by
+// how, and otherwise runs tcbuild.
 func failsOnce(t *testing.T, dir string, environment []string, step, how string) []string {
 	t.Helper()
 	script := "#!/bin/bash\n[[ $* == *'" + step + "'* ]] && mkdir '" + dir + "/failed' 2>/dev/null && " + how +
@@ -132,10 +133,23 @@ func failsOnce(t *testing.T, dir string, environment []string, step, how string)
 	return with(environment, with(nextflowQuiet, "PATH="+filepath.Join(dir, "once")+":"+path)...)
 }
 
+// packages have the programs that tests need.
+var packages = map[string]string{
+	"munged":    "Debian: munge",
+	"nextflow":  "PyPI: nextflow, or .ci/nextflow; both need Java",
+	"podman":    "Debian: podman",
+	"promtool":  "Debian: prometheus",
+	"runc":      "Debian: runc",
+	"sbatch":    "Debian: slurm-wlm",
+	"slurmctld": "Debian: slurm-wlm",
+	"slurmd":    "Debian: slurm-wlm",
+	"snakemake": "PyPI: snakemake",
+}
+
 func needProgram(t *testing.T, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("%s is not installed", name)
+		t.Skipf("%s is not installed (%s)", name, packages[name])
 	}
 }
 

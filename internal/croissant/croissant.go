@@ -72,7 +72,7 @@ func Write(ctx context.Context, dataset *store.Dataset, about About) error {
 	return disk.WriteJSON(filepath.Join(dataset.Dir, DescriptionName), describe(dataset.Manifest, files, about))
 }
 
-// checkEarlier refuses files under the names of the two that Write adds if no earlier call made them.
+// checkEarlier returns an error if Write would replace a file that no earlier call made.
 func checkEarlier(dir string) error {
 	for name, marker := range map[string]string{
 		DescriptionName: formatKey, SamplesName: parquetfile.CreatedBy,

@@ -52,7 +52,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); found && len(exponent) > 6 {
-			return // big.Rat would take too long
+			return // too slow for big.Rat
 		}
 		exact, ok := new(big.Rat).SetString(text)
 		if !ok {

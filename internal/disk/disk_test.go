@@ -153,8 +153,7 @@ func TestLockOfAnotherUser(t *testing.T) {
 	}
 }
 
-// What was left of writing a file inside a folder is removed before the folder gets its name; a
-// folder that still has some does not get it.
+// Publish removes what writing files inside a folder left there, or does not publish the folder.
 func TestPublishCleans(t *testing.T) {
 	dir := t.TempDir()
 	for _, busy := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A link of another user does not decide where an output lands; links of one's own do.
+// An output may be reached by the user's own links, but not by another user's.
 func TestCheckPlanted(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make links of another user")

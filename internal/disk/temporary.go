@@ -50,8 +50,8 @@ func NewTemporary(path string) (*Temporary, error) {
 	}
 }
 
-// Publish cleans and syncs the file or folder, renames it to its final path, replacing an existing file, and
-// removes the temporary folder.
+// Publish cleans and syncs the file or folder, renames it to its final path, replacing an existing
+// file, and removes the temporary folder.
 func (t *Temporary) Publish() error { return t.rename(t.final, 0) }
 
 // PublishNew is Publish for a path, in the same file system, that must not exist; if it does, the
@@ -82,8 +82,8 @@ func (t *Temporary) rename(path string, flags uint) error {
 	return nil
 }
 
-// clean removes temporary folders that could not be removed after a file of the folder was written
-// in them. Nothing is published with one.
+// clean removes temporary folders inside the folder, left by files written there, so that none is
+// published.
 func (t *Temporary) clean() error {
 	return filepath.WalkDir(t.Path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() || !TemporaryFor(entry.Name(), "") {

@@ -1,5 +1,5 @@
-// Package download transfers a file from the web, in as many connections as it takes, and accepts
-// only what is certainly the whole file.
+// Package download downloads a file from the web, over as many connections as it takes, and accepts
+// nothing that may not be the whole file.
 package download
 
 import (
@@ -36,12 +36,13 @@ var Patient = Client{
 
 const byHand = "check the address in a browser, or save the file there yourself"
 
-// Get makes part the file at an address. What part already has is kept if the server says that it
-// is the beginning of the same file: by its ETag, or by its time of modification, which Get stores
-// as part's. After an error part has what was received, for the next Get.
+// Get downloads the file at an address into part. It keeps what part already has if the server
+// confirms, by ETag or by time of modification, that this is the beginning of the same file. Get
+// gives part the server's time of modification. After an error, part has what was received, for
+// the next Get.
 //
-// Servers that answer with an error, a web page, nothing, or a file of unknown length are
-// fault.Failed. All errors name the address.
+// If the server answers with an error, a web page, nothing, or a file of unknown length, the error
+// is a fault.Failed. All errors name the address.
 func (c Client) Get(ctx context.Context, address string, part *os.File) error {
 	t := &transfer{client: c, address: address, part: part}
 	info, err := part.Stat()
@@ -84,16 +85,16 @@ type transfer struct {
 	client  Client
 	address string
 	part    *os.File
-	// version is what the server calls the content that part begins with, for If-Range; "" if it
-	// does not say.
+	// version is the server's name for the content that part begins with, for If-Range; "" if it
+	// has none.
 	version string
-	// What the server says of the content; each may be zero.
+	// What the server says about the content; each may be zero.
 	modified time.Time
 	tag      string
 	size     int64
 }
 
-// keep stores the version for a later run.
+// keep gives part the server's time of modification, by which a later run knows its version.
 func (t *transfer) keep() error {
 	if t.modified.IsZero() {
 		return nil
@@ -101,8 +102,8 @@ func (t *transfer) keep() error {
 	return os.Chtimes(t.part.Name(), time.Time{}, t.modified)
 }
 
-// try receives the rest of the file through one connection. An error that another connection may
-// not meet is fault.Busy.
+// try receives the rest of the file over one connection. Its error is a fault.Busy if another
+// connection may succeed.
 func (t *transfer) try(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -134,7 +135,7 @@ func (t *transfer) try(ctx context.Context) error {
 	}
 	resumed := response.StatusCode == http.StatusPartialContent
 	if resumed && !t.continues(response, start) {
-		t.version = "" // so that the next try asks for all
+		t.version = "" // the next try starts over
 		return t.busy("answered with %q of another file, expected the rest from byte %d on",
 			response.Header.Get("Content-Range"), start)
 	}
@@ -153,7 +154,7 @@ func (t *transfer) continues(response *http.Response, start int64) bool {
 		(t.tag == "" || tag == "" || tag == t.tag) && (t.size <= 0 || length < 0 || start+length == t.size)
 }
 
-// restart forgets what part has, which belongs to another version or cannot be continued.
+// restart empties part, for a server that sends the file from its beginning.
 func (t *transfer) restart(response *http.Response) error {
 	t.modified, _ = http.ParseTime(response.Header.Get("Last-Modified"))
 	t.size, t.tag = response.ContentLength, response.Header.Get("ETag")
@@ -209,7 +210,7 @@ func (t *transfer) receive(ctx context.Context, body io.Reader, silence *time.Ti
 	}
 }
 
-// checkContent refuses a page of an error that the server calls a file.
+// checkContent refuses an error page that the server calls a file.
 func (t *transfer) checkContent() error {
 	start := make([]byte, 512)
 	n, err := t.part.ReadAt(start, 0)
@@ -225,8 +226,8 @@ func (t *transfer) checkContent() error {
 	return nil
 }
 
-// broken is the error of a connection, which another try may not meet, unless the address names no
-// machine.
+// broken returns the error of a failed connection. Another try may succeed, unless the address names
+// no machine.
 func (t *transfer) broken(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // silence
@@ -243,7 +244,7 @@ func (t *transfer) broken(ctx context.Context, err error) error {
 	return t.busy("%v", err)
 }
 
-// Not %w: an error of the network says nothing about the disk.
+// failed does not wrap errors: one of the network must not pass for one of the disk.
 func (t *transfer) failed(format string, args ...any) error {
 	return fault.New(fault.Failed, byHand, "%s: %s", t.address, fmt.Sprintf(format, args...))
 }

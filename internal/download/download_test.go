@@ -18,7 +18,6 @@ import (
 	"tcbuild/fault"
 )
 
-// A server's answers, one for each request in turn; the last one repeats.
 type answer func(w http.ResponseWriter, r *http.Request)
 
 var content = strings.Repeat("src\tdst\nA\tB\n", 20_000)
@@ -31,7 +30,7 @@ func TestGet(t *testing.T) {
 		answers []answer
 		want    string // of the error; "": the whole content
 		kind    fault.Kind
-		ranges  []string // that were asked for
+		ranges  []string // requested
 	}{
 		{"whole", []answer{whole("v1")}, "", 0, []string{""}},
 		{"cut, then continued", []answer{cut("v1", 9000), cut("v1", 70_000), whole("v1")}, "", 0, []string{"", "bytes=9000-", "bytes=70000-"}},
@@ -59,7 +58,7 @@ func TestGet(t *testing.T) {
 			server, ranges := serve(t, c.answers)
 			part, client := newPart(t), impatient
 			if !strings.Contains(c.name, "silent") {
-				client.Silence = Patient.Silence // a busy machine is no silent server
+				client.Silence = Patient.Silence // a busy machine must not pass for a silent server
 			}
 			err := client.Get(t.Context(), server+"/edges.tsv", part)
 			if c.want != "" {
@@ -76,7 +75,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// What another run continues is of the same version, by the time that the server says.
+// Another run continues a download if the server's time of modification is the same.
 func TestGetContinuesAnotherRun(t *testing.T) {
 	t.Parallel()
 	server, ranges := serve(t, []answer{cut("", 9000), whole("")})
@@ -142,7 +141,8 @@ func newPart(t *testing.T) *os.File {
 	return part
 }
 
-// serve starts a server. ranges returns what its requests asked for.
+// serve starts a server that gives one answer per request, and repeats the last one. ranges returns
+// the Range headers of the requests.
 func serve(t *testing.T, answers []answer) (address string, ranges func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -164,7 +164,7 @@ func serve(t *testing.T, answers []answer) (address string, ranges func() []stri
 
 var modified = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// whole answers with the content, or the rest of it, as a good server does.
+// whole answers like a good server, with the content or the requested rest.
 func whole(version string) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if version != "" {
@@ -174,7 +174,7 @@ func whole(version string) answer {
 	}
 }
 
-// cut is whole whose connection breaks when the client has the first bytes of the content.
+// cut answers like whole, and breaks the connection after the first bytes of the content.
 func cut(version string, bytes int) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole(version)(&limited{ResponseWriter: w, left: bytes - first(r)}, r)
@@ -187,7 +187,7 @@ func first(r *http.Request) (start int) {
 	return start
 }
 
-// limited drops what is written after some bytes.
+// limited drops everything after the first bytes.
 type limited struct {
 	http.ResponseWriter
 	left int
@@ -239,7 +239,7 @@ func shifted(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, content[first(r)+1:])
 }
 
-// restOf answers with the range whatever version is asked for.
+// restOf answers with the requested range of any version.
 func restOf(version, content string) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("If-Range")

@@ -199,7 +199,7 @@ type PerturbationSummary struct {
 	Controls int `json:"controls,omitempty"`
 	// samples that list a gene twice, which are dropped
 	SelfPairs int `json:"self_pairs"`
-	// genes that a record of a torchcell store has again
+	// genes that a record of a torchcell store repeats
 	RepeatedGenes int `json:"repeated_genes"`
 	// samples with the same genotype as an earlier one
 	DuplicateGenotypes int `json:"duplicate_genotypes"`
@@ -228,10 +228,10 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 	return summary, ofBuild(err)
 }
 
-// columnFlags are flags that a build has to choose columns, and inspect has not.
+// columnFlags matches flags that builds have to choose columns, and inspect lacks.
 var columnFlags = regexp.MustCompile(`--(not-)?phenotypes|--attributes`)
 
-// ofBuild adds to a hint with such flags whose they are.
+// ofBuild says, in hints with such flags, which command has them.
 func ofBuild(err error) error {
 	if hint := fault.HintOf(err); columnFlags.MatchString(hint) {
 		return fault.New(fault.KindOf(err), hint+"; these are flags of 'tcbuild incidence'", "%w", err)

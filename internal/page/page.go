@@ -122,8 +122,8 @@ func breakable(text string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(Cell(text)), "__", "__<wbr/>"))
 }
 
-// Begin is the begin of every page of a kind, by which the program knows its own ones. The kind
-// must not need escapes.
+// Begin returns the beginning of every page of a kind, by which tcbuild recognizes its own pages.
+// The kind must not need escaping.
 func Begin(kind string) string {
 	return fmt.Sprintf(`<!DOCTYPE html>
 <html lang="en">

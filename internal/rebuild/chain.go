@@ -25,7 +25,7 @@ type Chain struct {
 	Keep    int // versions to keep, at least 1
 	Log     *slog.Logger
 	Force   bool // run all stages: share none with the current version
-	// Redact takes out of a text what no file may record; nil: nothing.
+	// Redact removes secrets from a text; nil: there are none.
 	Redact  func(text string) string
 	Forward bool // make the newest version current, even if an operator went back to an older one
 
@@ -49,7 +49,7 @@ type Stage struct {
 	After   []string // stages before this one whose output it reads
 	// Added are names of files that others may add to the output's folder, which change nothing.
 	Added []string
-	// Apart says that other processes may make the output, between Prepare and Publish.
+	// Apart: other processes may make the output, between Prepare and Publish.
 	Apart bool
 
 	// Run makes the output in the folder of the unfinished version, and returns the files of its
@@ -99,7 +99,7 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 	return result, c.repaired(plan, result.Version)
 }
 
-// failed discards the unfinished version after an error that another run cannot overcome.
+// failed discards the unfinished version unless another run may overcome the error.
 func (c *Chain) failed(plan *Plan, err error) error {
 	if kind := fault.KindOf(err); err != nil && kind != fault.Failed && kind != fault.Busy {
 		c.leave(plan.building, c.discard(plan.building))
@@ -120,7 +120,7 @@ func (c *Chain) keep(plan *Plan) (*Result, error) {
 	return result, nil
 }
 
-// runStages runs or links the missing stages; those that are Apart only with all.
+// runStages runs or links the missing stages, but without all none that is Apart.
 func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool, result *Result) error {
 	for i, step := range plan.Steps {
 		if step.Action == Run && step.Apart && !all {
@@ -199,7 +199,7 @@ func linkTree(from, to string) error {
 	})
 }
 
-// Reads are the paths of the files that the stages read, and of the locks.
+// Reads returns the paths of the files that the stages read, and of the locks.
 func (c *Chain) Reads() []string {
 	paths := []string{filepath.Join(c.Dir, lockName), filepath.Join(c.Dir, stateLock)}
 	for _, stage := range c.Stages {
@@ -210,7 +210,7 @@ func (c *Chain) Reads() []string {
 	return paths
 }
 
-// lockName is the lock of the process, or of the parts, that work on a version.
+// lockName is the file that the process, or the parts, at work on a version lock.
 const lockName = ".lock"
 
 // Lock locks a dataset's folder, which it creates, for one process (disk.Alone) or for several that

@@ -18,8 +18,8 @@ import (
 	"tcbuild/fault"
 )
 
-// Journal records what a process does for its operators: in the dataset's state, in metrics that
-// follow from it, and in a log file.
+// Journal tells operators what a process does: in the dataset's state, in metrics derived from it,
+// and in a log file.
 type Journal struct {
 	JournalOptions
 	log  *slog.Logger
@@ -41,11 +41,11 @@ type JournalOptions struct {
 	LogFile     string // "": none
 	MetricsFile string // "": none
 	Handler     func(io.Writer) slog.Handler
-	// Redact takes out of a text what nobody may read.
+	// Redact removes secrets from a text.
 	Redact func(text string) string
 }
 
-// rebuildTask is the task of a process that does everything.
+// rebuildTask is the task of a process that runs the whole chain.
 const rebuildTask = "rebuild"
 
 func (o *JournalOptions) task() string {
@@ -56,8 +56,8 @@ func (o *JournalOptions) task() string {
 }
 
 // BeginJournal starts the journal of a process that holds its lock. The returned logger writes to
-// log and appends to the log file. State and metrics that cannot be written are a warning: they are
-// no reason to have no dataset.
+// log and appends to the log file. Failing to write state or metrics is only a warning: the dataset
+// matters more.
 func BeginJournal(o JournalOptions, log *slog.Logger) (*Journal, *slog.Logger, error) {
 	nowhere := slog.New(slog.DiscardHandler)
 	j := &Journal{JournalOptions: o, log: log, file: nowhere, ended: make(chan struct{})}
@@ -97,10 +97,10 @@ func BeginJournal(o JournalOptions, log *slog.Logger) (*Journal, *slog.Logger, e
 	return j, j.log, nil
 }
 
-// heartbeatEvery is how often a process gives a sign of life.
+// heartbeatEvery is how often a process updates its entry in the state.
 const heartbeatEvery = 15 * time.Second
 
-// beat is a sign of life.
+// beat updates this process's entry in the state.
 func (j *Journal) beat(s *State) {
 	for i, p := range s.Working {
 		if p.Task != j.me.Task || p.PID != j.me.PID || p.Host != j.me.Host {
@@ -114,8 +114,7 @@ func (j *Journal) beat(s *State) {
 	}
 }
 
-// update changes the state, and the metrics with it: also if the state cannot be written, as on a
-// full disk.
+// update changes the state and writes the metrics, even if a full disk has no room for the state.
 func (j *Journal) update(change func(*State)) (err error) {
 	var now *State
 	if err = UpdateState(j.Dir, func(s *State) { change(s); now = s }); err != nil {
@@ -130,7 +129,7 @@ func (j *Journal) update(change func(*State)) (err error) {
 // Starter begins to show the progress of a stage; samples is 0 if their number is not known.
 type Starter func(stage string, samples int) tcbuild.Progress
 
-// Watch makes progress known to whoever looks at the state.
+// Watch wraps start so that the state shows the progress of stages.
 func (j *Journal) Watch(start Starter) Starter {
 	return func(stage string, samples int) tcbuild.Progress {
 		j.done.Store(0)
@@ -166,7 +165,7 @@ func (j *Journal) End(err error, result *Result) {
 	}
 }
 
-// end is the state after the process.
+// end changes the state when the process ends.
 func (j *Journal) end(s *State, err error, result *Result) {
 	now := time.Now().UTC()
 	var failure *Failure
@@ -206,7 +205,7 @@ func (j *Journal) end(s *State, err error, result *Result) {
 	}
 }
 
-// warn says once what is not recorded: a run goes on without it.
+// warn logs the first thing that cannot be recorded. The run goes on without it.
 func (j *Journal) warn(err error) {
 	if err != nil && !j.warned {
 		j.warned = true
@@ -214,7 +213,7 @@ func (j *Journal) warn(err error) {
 	}
 }
 
-// redacting writes text without what nobody may read.
+// redacting removes secrets from the text that it writes.
 type redacting struct {
 	out    io.Writer
 	redact func(string) string

@@ -8,7 +8,7 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// MetricsBegin is the begin of a file with metrics.
+// MetricsBegin is the first line of every file with metrics.
 const MetricsBegin = "# Written by tcbuild rebuild --metrics-file.\n"
 
 // writeMetrics writes a state for node_exporter's textfile collector, which rejects time stamps.
@@ -42,13 +42,13 @@ func writeMetrics(path, dataset string, s *State) error {
 		name, help string
 		value      float64
 	}{
-		{"running", "Processes that work on the dataset.", float64(len(s.Working))},
-		{"heartbeat_timestamp_seconds", "The oldest last sign of life of a process that works, " +
-			"every 15 s; when none works, the time of writing.", seconds(heartbeat)},
+		{"running", "Processes at work on the dataset.", float64(len(s.Working))},
+		{"heartbeat_timestamp_seconds", "Oldest heartbeat among the processes at work, which have " +
+			"one every 15 s; without any process, the time of writing.", seconds(heartbeat)},
 		{"last_success_timestamp_seconds", "When the dataset was last brought up to date, " +
 			"or found to be up to date.", seconds(s.UpToDate)},
 		{"last_exit_code", "Exit code of the last run that ended, " +
-			"or of a failed step of the run that goes on.", float64(s.ExitCode())},
+			"or of a failed step of the run in progress.", float64(s.ExitCode())},
 		{"last_duration_seconds", "Duration of the last run.", last.End.Sub(last.Begin).Seconds()},
 		{"last_stages_run", "Stages that the last run executed; 0 if nothing had changed.",
 			float64(last.Ran)},

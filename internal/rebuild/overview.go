@@ -15,7 +15,7 @@ import (
 	"tcbuild/store"
 )
 
-// Overview is what an operator wants to know of a dataset.
+// Overview is what an operator wants to know about a dataset.
 type Overview struct {
 	Path     string       `json:"path"`
 	Current  *CurrentInfo `json:"current"` // nil: none yet
@@ -32,7 +32,7 @@ type CurrentInfo struct {
 	Program string    `json:"program"`
 }
 
-// Overviews looks at a dataset, or at all datasets in a folder. Other folders have none.
+// Overviews describes a named dataset, or all of them in a folder.
 func Overviews(path string) (all []Overview, err error) {
 	if isNamed(path) {
 		o, err := overview(path)
@@ -83,7 +83,7 @@ func overview(dir string) (Overview, error) {
 	}
 	switch code := o.State.ExitCode(); {
 	case code != 0 && code != exitBusy && o.State.Run != nil && len(o.State.Run.Failures) > 0:
-		problem("a step of the run that goes on failed with %d", code)
+		problem("a step of the run in progress failed with %d", code)
 	case code != 0 && code != exitBusy:
 		problem("the last run failed with %d", code)
 	}
@@ -102,10 +102,10 @@ func overview(dir string) (Overview, error) {
 	return o, nil
 }
 
-// longestSilence is how long a process that works gives no sign of life at most.
+// longestSilence is how old the last heartbeat of a process may be before something is wrong.
 const longestSilence = 8 * heartbeatEvery
 
-// isLocked reports whether a process works on a dataset. It changes nothing.
+// isLocked reports whether a process is at work on a dataset. It changes nothing.
 func isLocked(dir string) bool {
 	path := filepath.Join(dir, lockName)
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)

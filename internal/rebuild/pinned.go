@@ -29,7 +29,8 @@ type Pinned struct {
 	Made  time.Time `json:"made"`
 	User  string    `json:"user"` // who prepared it, and must run the parts
 	Parts int       `json:"parts"`
-	// name of a finished version that equals what would be made: parts have nothing to do; "": none
+	// name of a finished version that is what the chain would make, so that parts have nothing to
+	// do; "": none
 	Version    string   `json:"version"`
 	Variants   []string `json:"variants"`
 	Samples    int      `json:"samples"`
@@ -62,7 +63,7 @@ func stampOf(path string) (pinnedFile, error) {
 	return pinnedFile{Path: path, Bytes: stat.Size, Changed: stat.Ctim.Nano()}, nil
 }
 
-// digest identifies a source as it is now. It is read, unless it is as it was pinned.
+// digest identifies a source as it is now. It does not read a source that is as Prepare pinned it.
 func (c *Chain) digest(source Source) (inputfile.Input, error) {
 	name := c.redact(source.Name)
 	if known, ok := c.stamps[c.redact(source.Path)]; ok {
@@ -79,7 +80,8 @@ func (c *Chain) digest(source Source) (inputfile.Input, error) {
 	return file.Input(name), nil
 }
 
-// stamp notes how the sources of a plan lie there. The plan is made from what they hold now.
+// stamp records size, last change and planned digest of each source. Prepare must check afterwards
+// that the sources still have these digests.
 func (c *Chain) stamp(records []Record) (files []pinnedFile, err error) {
 	for i, stage := range c.Stages {
 		for j, source := range stage.Sources {
@@ -108,7 +110,7 @@ func (r *Rebuild) pin(plan *Plan, files []pinnedFile) (*Pinned, error) {
 		p.Run = readVersion(plan.Ready).Run
 	}
 	m, err := store.ReadManifest(filepath.Join(dir, r.first()))
-	if err != nil && p.Version != "" { // an older version, of other variants: there is nothing to do
+	if err != nil && p.Version != "" { // an older version, of other variants, has nothing to do
 		m, err = &store.Manifest{}, nil
 	}
 	if err != nil {
@@ -150,13 +152,13 @@ func ReadPinned(dir string) (*Pinned, error) {
 
 const hintPrepare = "run 'tcbuild rebuild --step prepare' again, then all parts"
 
-// superseded is the error of a process whose plan is not the pinned one any more, or not its own.
+// superseded returns the error of a process whose plan was replaced, or belongs to somebody else.
 func (c *Chain) superseded(format string, args ...any) error {
 	return fault.New(fault.Busy, hintPrepare, "rebuild %s: %w", c.Dir, fmt.Errorf(format, args...))
 }
 
-// checkPinned checks that settings, inputs and program are those that the plan was made for. Inputs
-// whose size and time of last change are the same are not read again.
+// checkPinned checks that settings, inputs and program are still as planned. It does not read
+// inputs whose size and time of last change are the same.
 func (r *Rebuild) checkPinned(p *Pinned) error {
 	r.stamps = make(map[string]pinnedFile)
 	for _, file := range p.Files {
@@ -188,7 +190,7 @@ func (c *Chain) published(p *Pinned) bool {
 	})
 }
 
-// me is the user's name.
+// me returns the user's name.
 func me() string {
 	if known, err := user.Current(); err == nil {
 		return known.Username

@@ -144,7 +144,7 @@ func (c *Chain) records() (records []Record, err error) {
 	return records, nil
 }
 
-// recorded are options as files record them: with a digest in place of what they may not.
+// recorded returns options as files record them, with digests in place of secrets.
 func (c *Chain) recorded(options map[string]string) map[string]string {
 	recorded := maps.Clone(options)
 	for key, text := range options {
@@ -267,7 +267,7 @@ func changed(why string) error {
 	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
 }
 
-// newRun makes an id for a run, which says when it began.
+// newRun returns an id for a run that begins now.
 func newRun() string { return time.Now().UTC().Format("20060102T150405Z-") + rand.Text()[:6] }
 
 // fingerprint identifies a whole chain, whose stages the records describe.

@@ -8,15 +8,15 @@
 //	NAME/plan.json          the plan that Prepare pinned
 //	NAME/.build-3fa2c1d0…/  a user's unfinished version, named by the fingerprint of its chain
 //	NAME/.tmp-…             left by a killed run; the next one removes it
-//	NAME/.lock              held by whoever works; .lock-state, while state.json is written
+//	NAME/.lock              held by the processes at work; .lock-state, to write state.json
 //
 // A version gets its name after all stages, including verification, and never changes afterwards.
 // current is replaced by a rename, so it names a complete version at every moment.
 //
-// One process does it all (Run): it compares what the chain would make with what there is (Plan),
-// runs the stages that are missing, and publishes. Or a scheduler runs the steps: Prepare makes the
-// input and the first dataset and pins the plan; parts build and verify ranges of samples (Part),
-// on any node, in any order; Publish adds up and publishes. All leave the same version.
+// One process does it all (Run): it compares what the chain would make with what exists (Plan), runs
+// the missing stages, and publishes. Or a scheduler runs the steps: Prepare makes the input and the
+// first dataset, and pins the plan; parts build and verify ranges of samples (Part), on any node, in
+// any order; Publish adds up their reports and publishes. Both leave the same version.
 package rebuild
 
 import (
@@ -164,7 +164,7 @@ func (r *Rebuild) optionsOf(variant, version string) (options tcbuild.Options, e
 	options = r.options(store.Variant(variant), filepath.Join(version, variant))
 	options.Base = r.base
 	if unfinished := readVersion(version); unfinished != nil {
-		options.Parts = unfinished.Parts // whoever goes on cuts it the same way
+		options.Parts = unfinished.Parts // another run resumes only a dataset cut the same way
 	}
 	return options, err
 }
@@ -217,7 +217,7 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 	return stage
 }
 
-// verify verifies a dataset, or adds up what parts have verified of it.
+// verify verifies a dataset, or adds up the parts' reports on it.
 func (r *Rebuild) verify(
 	ctx context.Context, variant string, dataset *store.Dataset,
 ) (*gpuverify.Report, error) {
@@ -248,7 +248,7 @@ type Rebuild struct {
 
 	base      *store.Dataset      // of a version that the others are built from; nil before one is needed
 	reference gpuverify.Reference // of parts
-	gathering int                 // how many parts have built and verified; 0: this process does
+	gathering int                 // number of parts that did the work; 0: this process does it
 }
 
 // Input is how the chain makes its own input.

@@ -11,14 +11,14 @@ import (
 // HeldBack says that an operator pointed current at an older version. It stays there until inputs
 // or settings change, or until somebody asks to go forward.
 type HeldBack struct {
-	Version string   `json:"version"` // that is current
-	Newest  string   `json:"newest"`  // that was current
+	Version string   `json:"version"` // current
+	Newest  string   `json:"newest"`  // current before
 	Stages  []Record `json:"stages"`  // of the newest
 }
 
-// isHeldBack reports whether current stays at an older version, and says so in the log. It notes
-// what an operator has done to the link since the last run. A finished version that a crash kept
-// from current is not held back.
+// isHeldBack reports whether current stays at an older version, and logs it. It records whether an
+// operator has moved the link since the last run; a crash between two steps of publishing does not
+// count.
 func (c *Chain) isHeldBack(plan *Plan) (bool, error) {
 	state, err := ReadState(c.Dir)
 	if err != nil || plan.current == nil {
@@ -69,8 +69,7 @@ func (c *Chain) isHeldBack(plan *Plan) (bool, error) {
 	})
 }
 
-// whatChanged says what inputs or settings differ between two plans. Another program does not
-// count.
+// whatChanged names an input or setting that differs between two plans, "" if only the program does.
 func whatChanged(was, now []Record) string {
 	now = slices.Clone(now)
 	for i := range now {

@@ -13,9 +13,9 @@ import (
 	"tcbuild/store"
 )
 
-// Scrub compares all files of the current version with their digests if that was last done so many
-// days ago; 0: never. Damage is noted in the state: from then on, versions share no files with the
-// damaged one. The caller holds the lock alone.
+// Scrub compares all files of the current version with their digests if a run last did so at least
+// so many days ago; 0: never. It records damage in the state: from then on, versions share no files
+// with the damaged one. The caller holds the lock alone.
 func (c *Chain) Scrub(ctx context.Context, days int) error {
 	state, err := ReadState(c.Dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func scrub(ctx context.Context, version string) (bytes int64, err error) {
 	for _, entry := range entries {
 		dataset, err := store.Open(filepath.Join(version, entry.Name()))
 		if errors.Is(err, fs.ErrNotExist) || !entry.IsDir() || entry.Name() == inputFolder {
-			continue // what is missing, the plan finds
+			continue // the plan finds what is missing
 		}
 		if err != nil {
 			return bytes, err
@@ -85,8 +85,8 @@ func scrub(ctx context.Context, version string) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// repaired notes that a new version was published. If it replaces a damaged one, the run ends with
-// an error all the same, so that somebody notices.
+// repaired clears the damage in the state after a new version was published. If there was any, the
+// run still ends with an error, so that somebody notices.
 func (c *Chain) repaired(plan *Plan, version string) error {
 	isLinked := func(step Step) bool { return step.Why == unchangedWhy }
 	linked := slices.ContainsFunc(plan.Steps, isLinked)

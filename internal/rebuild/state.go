@@ -21,21 +21,21 @@ const StateName = "state.json"
 
 const stateLock = ".lock-state"
 
-// State is what operators see of a dataset, and what the next run must know of the ones before.
+// State is what operators see of a dataset, and what a run must know about earlier ones.
 type State struct {
-	Current  string    `json:"current"`             // the version that was made current last
-	Next     string    `json:"next,omitempty"`      // that a run was about to make current
+	Current  string    `json:"current"`             // version that a run last made current
+	Next     string    `json:"next,omitempty"`      // version that a run is about to make current
 	HeldBack *HeldBack `json:"held_back,omitempty"` // an operator went back to an older version
-	UpToDate time.Time `json:"up_to_date,omitzero"` // when the dataset last was
+	UpToDate time.Time `json:"up_to_date,omitzero"` // when the dataset was last up to date
 	Scrubbed time.Time `json:"scrubbed,omitzero"`   // when its files were last compared with digests
 	Damage   string    `json:"damage,omitempty"`    // of current, until another version replaces it
 
-	Run     *RunState `json:"run,omitempty"`  // that goes on
-	Last    *RunState `json:"last,omitempty"` // that ended
+	Run     *RunState `json:"run,omitempty"`  // in progress
+	Last    *RunState `json:"last,omitempty"` // the last one that ended
 	Working []Process `json:"working,omitempty"`
 }
 
-// RunState is one run: a process that does everything, or the steps from prepare to publish.
+// RunState is one run: a process that runs the whole chain, or the steps from prepare to publish.
 type RunState struct {
 	ID       string    `json:"id,omitempty"` // of steps
 	Begin    time.Time `json:"begin"`
@@ -44,12 +44,12 @@ type RunState struct {
 	Built    []int     `json:"built,omitempty"` // parts
 	Verified []int     `json:"verified,omitempty"`
 	Ran      int       `json:"stages_run"`
-	Version  string    `json:"version,omitempty"` // that was current at its end
-	// how it failed; in a run that goes on, what has failed and was not yet run again
+	Version  string    `json:"version,omitempty"` // current at its end
+	// why it failed; while it is in progress, the tasks that failed and have not been run again
 	Failures []Failure `json:"failures,omitempty"`
 }
 
-// Failure is how a process failed.
+// Failure says how a process failed.
 type Failure struct {
 	Task     string    `json:"task"`
 	At       time.Time `json:"at"`
@@ -58,21 +58,21 @@ type Failure struct {
 	Hint     string    `json:"hint,omitempty"`
 }
 
-// Process is one that works.
+// Process is a process at work.
 type Process struct {
 	Task  string    `json:"task"` // rebuild, prepare, build 3/16, …
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
 	User  string    `json:"user"`
 	Begin time.Time `json:"begin"`
-	Seen  time.Time `json:"seen"` // its last sign of life
+	Seen  time.Time `json:"seen"` // its last heartbeat
 	Stage string    `json:"stage,omitempty"`
 	Done  int       `json:"done"`  // samples of the stage
 	Total int       `json:"total"` // 0: unknown
 }
 
-// ExitCode is that of the last run, or of a part of the run that goes on. 75 counts only if nothing
-// else failed.
+// ExitCode returns the exit code of a failed task of the run in progress or, if there is none, of
+// the last run. It is 75 only if nothing else failed.
 func (s *State) ExitCode() (code int) {
 	var failures []Failure
 	if s.Run != nil {
@@ -91,7 +91,7 @@ func (s *State) ExitCode() (code int) {
 
 const exitBusy = 75
 
-// ReadState reads a dataset's state; that of a dataset without one is empty.
+// ReadState reads a dataset's state, which is empty before the first run.
 func ReadState(dir string) (*State, error) {
 	s := &State{}
 	err := disk.ReadJSON(filepath.Join(dir, StateName), s)
@@ -126,8 +126,8 @@ func UpdateState(dir string, change func(*State)) error {
 	return err
 }
 
-// overwrite writes a state in place, where the old one is: a full disk has no room for both, and is
-// what operators must see.
+// overwrite writes a state over the old one. A full disk has no room for both, and operators must
+// learn of it.
 func overwrite(path string, state *State) error {
 	text, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
@@ -141,7 +141,7 @@ func overwrite(path string, state *State) error {
 	return errors.Join(err, file.Close())
 }
 
-// begin notes that a process works. If it works alone, no other one of the list is alive.
+// begin adds a process. If it works alone, all others in the list were killed.
 func (s *State) begin(p Process, alone bool) (killed []Process) {
 	if alone {
 		killed, s.Working = s.Working, nil
@@ -154,7 +154,7 @@ func (s *State) begin(p Process, alone bool) (killed []Process) {
 	return killed
 }
 
-// end notes how a process ended. failure is nil if it succeeded.
+// end removes a process, and replaces the failures of its task. failure is nil if it succeeded.
 func (s *State) end(p Process, ran int, failure *Failure) {
 	isMe := func(other Process) bool {
 		return other.Task == p.Task && other.PID == p.PID && other.Host == p.Host
@@ -171,13 +171,12 @@ func (s *State) end(p Process, ran int, failure *Failure) {
 	}
 }
 
-// endRun notes that the run ended.
 func (s *State) endRun(now time.Time, version string) {
 	s.Run.End, s.Run.Version = now, version
 	s.Last, s.Run = s.Run, nil
 }
 
-// addPart notes that a part is done.
+// addPart adds a part to a sorted list, once.
 func addPart(parts []int, part int) []int {
 	if !slices.Contains(parts, part) {
 		parts = append(parts, part)

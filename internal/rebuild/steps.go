@@ -25,7 +25,7 @@ const (
 	Prepare StepKind = "prepare" // makes the input and the first dataset, and pins the plan
 	Build   StepKind = "build"
 	Verify  StepKind = "verify"
-	Publish StepKind = "publish" // adds up what the parts verified, and publishes
+	Publish StepKind = "publish" // adds up the parts' reports, and publishes
 )
 
 // HasParts reports whether the step is run once per part.
@@ -124,7 +124,7 @@ func (r *Rebuild) Part(ctx context.Context, kind StepKind, part, parts int) erro
 	} else {
 		err = p.verify(ctx)
 	}
-	if fault.KindOf(err) == fault.Damaged { // no other part can help: the version is begun again
+	if fault.KindOf(err) == fault.Damaged { // other parts cannot help: prepare must start again
 		unfinished.Damage = err.Error()
 		if err := unfinished.write(dir); err != nil {
 			r.Log.Warn("the damage is not recorded", "error", err)
@@ -166,8 +166,8 @@ func (p *parted) build(ctx context.Context) error {
 	return nil
 }
 
-// complete checks that all parts of a dataset are built. If the last one was killed before it could
-// publish the dataset, complete does.
+// complete checks that all parts of a dataset are built, and publishes it if the last part was
+// killed before it could.
 func (r *Rebuild) complete(ctx context.Context, variant, version string, parts int) error {
 	path := filepath.Join(version, variant)
 	if disk.Exists(path) {
@@ -197,7 +197,7 @@ func (r *Rebuild) complete(ctx context.Context, variant, version string, parts i
 	return r.buildWhenFree(ctx, options)
 }
 
-// missingParts is the error of whoever needs parts that nobody has done.
+// missingParts returns the error that lists the parts of a dataset that nobody has done.
 func missingParts(dir string, kind StepKind, variant string, missing []int, parts int) error {
 	var names []string
 	for _, part := range missing {
@@ -213,7 +213,7 @@ func missingParts(dir string, kind StepKind, variant string, missing []int, part
 		dir, variant, len(missing), parts, is, what, strings.Join(names, ", "))
 }
 
-// verify verifies the part in all variants. What was verified before an interruption stays so.
+// verify verifies the part in all variants, except pieces verified before an interruption.
 func (p *parted) verify(ctx context.Context) error {
 	for _, variant := range p.Variants {
 		path := filepath.Join(p.version, variant)
@@ -242,7 +242,7 @@ func (p *parted) verify(ctx context.Context) error {
 	return nil
 }
 
-// partOf is the part, from 0, that a piece belongs to.
+// partOf returns the part, counted from 0, that a piece belongs to.
 func partOf(piece gpuverify.Part, samples, parts int) int {
 	for part := range parts {
 		if piece.First < (part+1)*samples/parts {
@@ -269,7 +269,7 @@ func (p *parted) verifyPiece(
 	return disk.WriteJSON(piecePath(dataset.Dir, piece), piece)
 }
 
-// damaged is the error of a dataset that did not pass.
+// damaged returns the error of a dataset that failed verification.
 func damaged(dataset string, report *gpuverify.Report) error {
 	hint := "build it again, with --force if that does not help; 'tcbuild verify' shows more"
 	return fault.New(fault.Damaged, hint,
@@ -277,7 +277,7 @@ func damaged(dataset string, report *gpuverify.Report) error {
 		dataset, report.Differences, report.Damaged, report.Findings()[0])
 }
 
-// pieces are the pieces in which a dataset is verified, with the reports of those that are. None
+// pieces returns the pieces in which parts verify a dataset, with the reports that exist. No piece
 // belongs to two parts.
 func (r *Rebuild) pieces(dataset *store.Dataset, parts int) []gpuverify.Part {
 	pieces := gpuverify.Parts(dataset, r.Verify.Method, parts)
@@ -291,7 +291,7 @@ func (r *Rebuild) pieces(dataset *store.Dataset, parts int) []gpuverify.Part {
 	return pieces
 }
 
-// gather adds up what the parts have verified of a dataset.
+// gather adds up the parts' reports on a dataset.
 func (r *Rebuild) gather(
 	ctx context.Context, variant string, dataset *store.Dataset, parts int,
 ) (*gpuverify.Report, error) {
@@ -309,8 +309,8 @@ func (r *Rebuild) gather(
 	return gpuverify.Gather(ctx, dataset, pieces, r.Verify)
 }
 
-// partsFolder is the folder of the pieces of a dataset that parts have verified. It is named as the
-// report is, without ending, and swept away when the version is published.
+// partsFolder returns the folder for the parts' reports on a dataset. It has the name of the whole
+// report, without its ending. Publishing removes it.
 func partsFolder(dataset string) string {
 	return filepath.Join(filepath.Dir(dataset), verifyPrefix+filepath.Base(dataset))
 }
@@ -320,8 +320,8 @@ func piecePath(dataset string, piece gpuverify.Part) string {
 	return filepath.Join(partsFolder(dataset), name)
 }
 
-// Publish completes the pinned plan: it adds up what the parts have verified, switches current and
-// removes old versions. The caller holds the lock alone.
+// Publish completes the pinned plan: it adds up the parts' reports, switches current and removes old
+// versions. The caller holds the lock alone.
 func (r *Rebuild) Publish(ctx context.Context) (*Result, error) {
 	pinned, err := ReadPinned(r.Dir)
 	if err != nil {
@@ -345,7 +345,7 @@ func (r *Rebuild) Publish(ctx context.Context) (*Result, error) {
 	return r.Run(ctx)
 }
 
-// buildWhenFree builds a dataset. While another process builds the same part of it, it waits.
+// buildWhenFree builds a dataset, and waits while another process builds the same part of it.
 func (c *Chain) buildWhenFree(ctx context.Context, options tcbuild.Options) error {
 	for waited := false; ; waited = true {
 		_, err := tcbuild.Build(ctx, options)

@@ -32,7 +32,7 @@ const (
 // version is a folder with stages' outputs, finished or not. Its JSON form is the record.
 type version struct {
 	Run    string   `json:"run"`              // id of the run that began it
-	Parts  int      `json:"parts,omitempty"`  // that processes divide the work into; 0 or 1: none
+	Parts  int      `json:"parts,omitempty"`  // of the work; 0 or 1: one process does it all
 	Damage string   `json:"damage,omitempty"` // why it cannot be completed; "": it can
 	Stages []Record `json:"stages"`
 
@@ -48,7 +48,7 @@ func readVersion(path string) *version {
 	return v
 }
 
-// damaged is the error of whoever finds that a part has found damage.
+// damaged returns the error of a version in which a part has found damage.
 func (v *version) damaged(dir string) error {
 	return fault.New(fault.Damaged, hintPrepare, "rebuild %s: %s", dir, v.Damage)
 }
@@ -187,7 +187,7 @@ func (c *Chain) makeCurrent(name string) error {
 	return UpdateState(c.Dir, func(s *State) { s.Current, s.Next, s.HeldBack = name, "", nil })
 }
 
-// removeOthers removes from the unfinished version what is not the output of a stage that is done.
+// removeOthers removes everything from the unfinished version except the outputs of finished stages.
 func (p *Plan) removeOthers() error {
 	entries, err := os.ReadDir(p.building)
 	if err != nil {

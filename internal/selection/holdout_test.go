@@ -103,7 +103,7 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 		var samples []sample
 		for a := range testGenes {
 			for b := a; b < testGenes; b++ {
-				if a != b && r.IntN(2) == 0 { // all singles, so that train has every gene that is not held out
+				if a != b && r.IntN(2) == 0 { // all singles: train has every gene that is not held out
 					continue
 				}
 				s := sample{id: fmt.Sprint(len(samples)), genes: []string{geneID(a)}}
@@ -157,8 +157,8 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 	}
 }
 
-// Whatever is drawn or held out, no gene of one part is perturbed in another, and straddling
-// samples are where their genes and what train contains say.
+// No gene is perturbed in two parts, whatever is drawn or held out, and straddling samples are where
+// their genes and the samples of train put them.
 func TestStraddling(t *testing.T) {
 	r := seed.Rand(t)
 	for n := range testrun.Cases(60, 15) {
@@ -204,7 +204,7 @@ func TestStraddling(t *testing.T) {
 	}
 }
 
-// sparsePairs are samples of two genes, in which a gene is rarely twice.
+// sparsePairs makes samples of two genes; few genes are in two of them.
 func sparsePairs(r *rand.Rand) (samples []sample) {
 	for i := range 8 + r.IntN(10) {
 		a, b := r.IntN(testGenes), r.IntN(testGenes-1)
@@ -217,7 +217,7 @@ func sparsePairs(r *rand.Rand) (samples []sample) {
 	return samples
 }
 
-// checkStraddling checks a split by gene by its samples alone: a gene is seen if a sample of train
+// checkStraddling checks a split by gene from its samples only: a gene is seen if a sample of train
 // has it.
 func checkStraddling(t *testing.T, samples []sample, parts []string, twoParts bool) {
 	t.Helper()
@@ -253,8 +253,8 @@ func checkStraddling(t *testing.T, samples []sample, parts []string, twoParts bo
 	}
 }
 
-// Of six pairs in a ring train has one or two; a gene that was drawn for train and is in none of
-// them is not seen.
+// Of six pairs in a ring, train has one or two. A gene drawn for train that is in none of them is
+// not seen.
 func TestRing(t *testing.T) {
 	var samples []sample
 	for i := range 6 {
@@ -268,7 +268,7 @@ func TestRing(t *testing.T) {
 		o := SplitOptions{Fractions: half, By: ByGene, Seed: seed, Straddling: SeparateStraddling}
 		report, err := Split(context.Background(), dataset, o, dir)
 		if err != nil {
-			continue // three genes that are not neighbours leave train without a pair
+			continue // train has three genes that are not neighbours, and so no pair
 		}
 		checkStraddling(t, samples, readParts(t, dir, len(samples)), true)
 		for _, s := range report.Seen {
@@ -285,7 +285,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Wild types are drawn by the fractions, whatever else is drawn, and together with whole.
+// Wild types are drawn by the fractions, apart from other samples; whole keeps them together.
 func TestWildtypes(t *testing.T) {
 	r := seed.Rand(t)
 	var samples []sample
@@ -366,8 +366,8 @@ func TestByColumn(t *testing.T) {
 	}
 }
 
-// Samples for which a rule is true are in its part, and the others are split by the fractions. A
-// rule that is true for none is an error.
+// A rule's samples are in its part, and all others are split by the fractions. A rule without
+// samples is an error.
 func TestHoldOut(t *testing.T) {
 	r := seed.Rand(t)
 	for range testrun.Cases(30, 8) {

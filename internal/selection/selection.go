@@ -27,11 +27,11 @@
 //
 // By genotype and by gene, samples that perturb no gene are drawn in the same way, apart from the
 // others: each is a unit with the number of its sample, in the stratum that it would have. With
-// wildtypes = whole they are a genotype as any other, and by gene all in the first part.
+// wildtypes = whole they are one genotype like any other, and by gene all are in the first part.
 //
-// By gene, a gene is seen if a sample in the first part perturbs it, held out or not. A gene of the
-// first part that is not seen moves, once all are drawn, to the last part that any gene has with
-// which it shares a sample that is not held out. A sample is in the part that has all genes that it
+// By gene, a gene is seen if a sample in the first part perturbs it, held out or not. After the
+// draw, a gene of the first part that is not seen moves: of the genes with which it shares samples
+// that are not held out, it takes the last part. A sample is in the part that has all genes that it
 // perturbs. Other samples are in unplaced.arrow, which is absent if there are none. With straddling
 // = parts, a sample with genes of several parts is in PART_unseenN.arrow instead: PART is the last
 // part of one of its genes, in the order of fractions, then of rules, and N the number of its genes

@@ -33,17 +33,16 @@ type Straddling string
 
 const (
 	DropStraddling Straddling = "drop" // they are in no part
-	// SeparateStraddling puts them into parts of their own: PART_unseenN, of the last part that one
-	// of their genes is of, and of the number of their genes that no sample of the first part
-	// perturbs.
+	// SeparateStraddling puts them into parts of their own, PART_unseenN: PART is the last part of
+	// one of their genes, N the number of their genes that no sample of the first part perturbs.
 	SeparateStraddling Straddling = "parts"
 )
 
-// Wildtypes says into which parts samples go that perturb no gene, in a split by genotype or gene.
+// Wildtypes says where a split by genotype or gene puts samples that perturb no gene.
 type Wildtypes string
 
 const (
-	// SplitWildtypes draws each of them by the fractions, whatever else is drawn.
+	// SplitWildtypes draws them by the fractions, apart from other samples.
 	SplitWildtypes Wildtypes = "split"
 	// WholeWildtypes keeps them together: by genotype as one genotype, by gene in the first part.
 	WholeWildtypes Wildtypes = "whole"
@@ -200,7 +199,7 @@ type splitter struct {
 	genes   []int           // units, by the number of the gene; none for genes that no sample perturbs
 	seen    map[uint32]bool // by gene: those that a sample of the first part perturbs
 
-	wildtypes      []unit // those that are drawn, by the number of their sample
+	wildtypes      []unit // drawn apart, in the order of their samples
 	wildtypeStrata map[string]int
 }
 
@@ -274,7 +273,7 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 	return s.pinUnit(at, pin, "a sample of its "+string(s.By))
 }
 
-// stratumIn is the number of a sample's stratum among those that appeared.
+// stratumIn numbers a sample's stratum by its first appearance.
 func (s *splitter) stratumIn(strata map[string]int, row *ingest.Sample) (stratum int, err error) {
 	if s.stratum == nil {
 		return 0, nil
@@ -292,14 +291,14 @@ func (s *splitter) stratumIn(strata map[string]int, row *ingest.Sample) (stratum
 	return stratum, nil
 }
 
-// drawsWildtype reports whether a sample is a wild type that is drawn for itself. By sample it is a
-// sample as all are, and by column it belongs to those with its value.
+// drawsWildtype reports whether a sample is a wild type that is drawn apart. Splits by sample or
+// column treat wild types like all samples.
 func (s *splitter) drawsWildtype(row *ingest.Sample) bool {
 	units := s.By == ByGenotype || s.By == ByGene
 	return units && s.Wildtypes != WholeWildtypes && len(row.Genes) == 0
 }
 
-// addWildtype makes a unit of a wild type.
+// addWildtype makes a wild type a unit of its own.
 func (s *splitter) addWildtype(number int, row *ingest.Sample, pin *pin) error {
 	stratum, err := s.stratumIn(s.wildtypeStrata, row)
 	if err != nil {

@@ -205,7 +205,7 @@ func slowParts(samples []sample, unitsOf [][]string, number func(at int, name st
 	return parts
 }
 
-// slowSeen moves genes of part 0 that no sample of it has to the last part that they meet.
+// slowSeen moves genes of part 0 that none of its samples has to the last part that they meet.
 func slowSeen(genesOf [][]string, parts map[string]int) {
 	moved := make(map[string]int)
 	for gene, part := range parts {
@@ -311,8 +311,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// slowEmpty is what the error says of the first part without samples, or with only wild types that
-// were drawn; "" for none.
+// slowEmpty returns the error's words about the first part without samples, or with only drawn wild
+// types; "" without one.
 func slowEmpty(samples []sample, parts []int, o SplitOptions) string {
 	anyWildtype := slices.ContainsFunc(samples, func(s sample) bool { return len(s.genes) == 0 })
 	anyMutant := slices.ContainsFunc(samples, func(s sample) bool { return len(s.genes) > 0 })

@@ -16,11 +16,10 @@ import (
 
 // Part is what a part of a split got.
 type Part struct {
-	Name    string
-	Samples int
-	Units   int // genotypes, genes or values of a column that the part was given
-	// of its samples, those that perturb no gene
-	Wildtypes int
+	Name      string
+	Samples   int
+	Units     int // genotypes, genes or values of a column that the part was given
+	Wildtypes int // samples that perturb no gene
 	// of its samples
 	Genotypes, Genes int
 	// of these, those that samples of the first part have as well
@@ -113,8 +112,8 @@ func newSlot(name string) *slot {
 	return &slot{Part: Part{Name: name}, genes: make(map[uint32]bool)}
 }
 
-// partOf is the part of a sample. By gene, that is the last part that one of its genes is of;
-// straddles says that they are of several, and unseen counts those that are not seen.
+// partOf returns a sample's part. By gene, that is the last part of any of its genes; straddles says
+// that they are in several, and unseen counts those that are not seen.
 func (s *splitter) partOf(number int, row *ingest.Sample) (part, unseen int, straddles bool, err error) {
 	if s.By != ByGene && s.unitOf[number] < 0 {
 		return -1 - s.unitOf[number], 0, false, nil
@@ -141,8 +140,8 @@ func (s *splitter) partOf(number int, row *ingest.Sample) (part, unseen int, str
 	return part, unseen, straddles, nil
 }
 
-// partOfGenes is the last part of genes, and whether they are of several; the first part without
-// genes.
+// partOfGenes returns the last part of any of the genes, and whether they are in several. Without
+// genes it returns the first part.
 func (s *splitter) partOfGenes(genes []uint32) (part int, straddles bool) {
 	for i, gene := range genes {
 		found := s.units[s.genes[gene]].part
@@ -152,9 +151,9 @@ func (s *splitter) partOfGenes(genes []uint32) (part int, straddles bool) {
 	return part, straddles
 }
 
-// findSeen finds the genes that a sample of the first part perturbs. A gene that was drawn for the
-// first part and is none of them moves to the last part that it shares a sample with. No sample of
-// the first part has it, so that what is seen stays as it is.
+// findSeen finds the genes that a sample of the first part perturbs. Any other gene drawn for the
+// first part moves to the last part with which it shares a sample. No sample of the first part has
+// it, so the move changes no gene that is seen.
 func (s *splitter) findSeen(ctx context.Context) error {
 	s.seen = make(map[uint32]bool)
 	last := make([]int, len(s.genes))
@@ -207,8 +206,8 @@ func (p *placement) check() error {
 	return nil
 }
 
-// checkFilled returns an error for a part without samples, and for one that was drawn and has only
-// wild types.
+// checkFilled returns an error for a part without samples, and for a drawn part with only wild
+// types.
 func (p *placement) checkFilled(slot *slot, drawn bool) error {
 	const hint = "use a larger fraction, or another seed"
 	if slot.Samples == 0 {

@@ -1,6 +1,6 @@
-// Package seed makes the random numbers of tests. They are the same on every machine, every time;
-// TCBUILD_SEED=N tries other cases, and TCBUILD_SEED=random others in each test, whose log shows
-// the seed. The tests in Python read the variable too.
+// Package seed makes random numbers for tests: the same on every machine, every time.
+// TCBUILD_SEED=N tries other cases; TCBUILD_SEED=random gives each test a seed of its own, and logs
+// it. The Python tests read the variable, too.
 package seed
 
 import (
@@ -22,7 +22,7 @@ func Rand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(of(t), 0))
 }
 
-// OneIn reports, by a test's name, whether it is among the one in n to be run.
+// OneIn picks one in n tests, by name, and reports whether this is one of them.
 func OneIn(t testing.TB, n int) bool {
 	t.Helper()
 	name := fnv.New64a()

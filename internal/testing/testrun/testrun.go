@@ -36,7 +36,7 @@ func Cases[N int | int64](all, some N) N {
 	return all
 }
 
-// OneIn skips, under -short, all but about one in n of a test's cases.
+// OneIn runs about one in n of a test's cases under -short, and skips the others.
 func OneIn(t *testing.T, n int) {
 	t.Helper()
 	if testing.Short() && !seed.OneIn(t, n) {
