@@ -183,10 +183,10 @@ func (b *builder) cutShards() error {
 	return nil
 }
 
-// perPart is how many shards each part has.
+// perPart is the number of shards in each part.
 func (b *builder) perPart() int { return len(b.manifest.Shards) / b.Parts }
 
-// inPart reports whether a shard is in the part that is built.
+// inPart reports whether a shard is in the part to build.
 func (b *builder) inPart(shard int) bool {
 	return b.shard == store.AllShards || shard/b.perPart() == *b.Part
 }
@@ -275,8 +275,8 @@ type Options struct {
 	Out    string
 	Codec  string // how to store masks; "": the default of the variant
 	Shards int    // 0: depends on the dataset's size
-	// into how many parts of consecutive shards processes divide the work: the number of shards is
-	// rounded up to a multiple; 0: 1
+	// number of parts, each of consecutive shards, that processes can build separately; the number
+	// of shards is rounded up to a multiple of it; 0: 1
 	Parts int
 	Part  *int // the only part to build, counted from 0; nil: all
 	// node-local folder to build shards in; "": they are built in Out
@@ -291,7 +291,7 @@ type Options struct {
 	duplicates.Rule // Duplicates "": duplicates.Keep
 
 	Program string // version and commit, for run.json
-	// takes out of the texts of options and names of inputs what no file may record; nil: nothing
+	// removes secrets from a text that a file will record; nil: there are none
 	Redact func(text string) string
 	Log    *slog.Logger // nil: no logging
 	// called at the start of a stage with its number of samples, 0 if that is not known; nil: no

@@ -358,7 +358,7 @@ func (s *sources) Close() error {
 	return nil
 }
 
-// redacted are texts as a manifest records them.
+// redacted returns texts as a manifest records them.
 func (b *builder) redacted(texts []string) (recorded []string) {
 	for _, text := range texts {
 		recorded = append(recorded, b.Redact(text))

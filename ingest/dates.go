@@ -11,9 +11,10 @@ const excelMonths = `(jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec` +
 	`|mär|mrz|mai|okt|dez|janv|févr|mars|avr|juin|juil|août|déc` +
 	`|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|fev|out|mrt|mei|maj)`
 
-// ExcelDate matches what Excel makes of names such as SEP7 and MARCH1, in several languages, and
-// what pandas reads from such a cell. It matches no gene: sep-1 is one of C. elegans, AARS.1 a name
-// that R numbered, and a number of five digits, which Excel stores for a date, an Entrez id.
+// ExcelDate matches the dates that Excel makes of names such as SEP7 and MARCH1, in several
+// languages, and what pandas reads from such a cell. It must not match genes: C. elegans has sep-1,
+// R makes AARS.1 of a repeated name, and a number of five digits, as which Excel stores a date, may
+// be an Entrez id.
 var ExcelDate = regexp.MustCompile(`^(` +
 	`(?i:[0-9]{1,2}[-. ]+` + excelMonths + `\.?([-. ]+([0-9]{2}){1,2})?)` + // 7-Sep, 07. Sep, 7-Sep-2024
 	`|(?i:` + excelMonths + `[- ]0[0-9])` + // Sep-07
@@ -29,7 +30,7 @@ func IsDate[T []byte | string](name T) bool { return ExcelDate.MatchString(strin
 // DateHint is the hint for an id that is a date.
 const DateHint = "write the gene's name again; in Excel, format the column as text before you paste or import names"
 
-// QuoteGene quotes a name that no gene has for an error, which says if it is a date.
+// QuoteGene quotes an unknown gene's name for an error, and says if it is a date.
 func QuoteGene[T []byte | string](name T) string {
 	if IsDate(name) {
 		return fault.Quote(name) + " (a date, as Excel makes of names such as SEP7)"

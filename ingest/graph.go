@@ -44,7 +44,7 @@ type Nodes struct {
 	Type    string
 	IDs     []string
 	Columns []Column // extra columns, such as a reaction's gpr and subsystem
-	LeftOut []string // columns of the file that are an index without a name
+	LeftOut []string // unnamed index columns of the file
 
 	index map[string]uint32
 }
@@ -128,13 +128,13 @@ type Edges struct {
 	Type     EdgeType
 	Src, Dst []uint32
 	Columns  []Column // extra columns, such as stoichiometry
-	LeftOut  []string // columns of the file that are an index without a name
+	LeftOut  []string // unnamed index columns of the file
 }
 
 // Len is the number of edges.
 func (e *Edges) Len() int { return len(e.Src) }
 
-// LeftOut lists the columns that are in the graph's files and not in the graph.
+// LeftOut lists the columns of the graph's files that the graph leaves out.
 func (g *Graph) LeftOut() (columns []string) {
 	for _, nodes := range g.NodeTables() {
 		for _, name := range nodes.LeftOut {

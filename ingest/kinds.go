@@ -41,8 +41,8 @@ func KeptGenes(text []byte, deleted int) iter.Seq[[]byte] {
 	}
 }
 
-// AppendWithoutCase appends the text of a sample's kinds, for which case does not matter, in the
-// one form that all spellings share. Names of genes stay as they are.
+// AppendWithoutCase appends the text of a sample's kinds in lower case, as kinds that differ only
+// by case are the same. Names of genes keep their case.
 func AppendWithoutCase(to, text []byte) []byte {
 	for part := range bytes.SplitSeq(text, []byte{'|'}) {
 		kind := bytes.LastIndexByte(part, '=') + 1
@@ -92,9 +92,9 @@ func count(counts map[string]*int, kind []byte) {
 	}
 }
 
-// Counts are the numbers of perturbations by kind, nil if samples have no kinds. Kinds that differ
-// by case are one, in the spelling that most perturbations have. Those that do not say their kind
-// are left out.
+// Counts returns the number of perturbations of each kind, nil if samples have no kinds. Kinds that
+// differ only by case are counted together, under the most frequent spelling. Perturbations without
+// a kind are left out.
 func (c *KindCounter) Counts() map[string]int {
 	if c.attribute < 0 {
 		return nil
@@ -104,11 +104,11 @@ func (c *KindCounter) Counts() map[string]int {
 	return all
 }
 
-// Deleted are the numbers of perturbations that delete their gene, by kind as in Counts; "" if they
-// do not say it.
+// Deleted returns the number of perturbations of each kind that delete their gene, as in Counts,
+// and under "" of those without a kind.
 func (c *KindCounter) Deleted() map[string]int { return foldKinds(c.deleted) }
 
-// foldKinds adds up the numbers of kinds that differ by case.
+// foldKinds adds up the counts of kinds that differ only by case.
 func foldKinds(all ...map[string]*int) map[string]int {
 	counts := make(map[string]int)
 	for _, some := range all {

@@ -11,7 +11,7 @@ import (
 	"tcbuild/fault"
 )
 
-// MostSamples is the number of samples that a computed set can have. manifest.json lists a file per
+// MostSamples is the largest number of samples in a computed set. manifest.json lists a file per
 // 65,536 samples, in 160 bytes, and is at most 64 MiB, which is enough for 2^34 samples and not for
 // twice as many.
 const MostSamples = 1 << 34
@@ -23,16 +23,15 @@ type Columns struct {
 	// FilterOnly is the number of attributes, the last ones, that are read for a filter and are no
 	// part of the samples that it keeps.
 	FilterOnly int `json:"-"`
-	// Compared is the number of attributes, the last ones, that are read to compare samples of one
-	// genotype and are no part of the samples that remain: columns that are left out, and then
-	// RowAttribute.
+	// Compared is the number of trailing attributes that only serve to compare samples of one
+	// genotype: columns that are otherwise left out, then RowAttribute.
 	Compared int `json:"-"`
 	// Ignored are the names of the columns that are not part of the samples, in the order of the file.
 	Ignored []string `json:"-"`
-	// Guessed are the phenotypes that are such only because their columns hold numbers: neither the
+	// Guessed names the columns that are phenotypes only because they hold numbers: neither the
 	// options nor the file say that they were measured.
 	Guessed []string `json:"-"`
-	// ByName are the attributes of numbers that are such by the name of their column.
+	// ByName names the columns of numbers that are attributes because of their name.
 	ByName []string `json:"-"`
 	// Kinds is the attribute that says of what kind perturbations are (see KindsAttribute); "": none.
 	Kinds string `json:"-"`
@@ -47,15 +46,15 @@ func (c Columns) Kept() Columns {
 	return kept
 }
 
-// Remaining are the columns without those that are only compared.
+// Remaining returns the columns without those that are only compared.
 func (c Columns) Remaining() Columns {
 	remaining := c
 	remaining.Attributes, remaining.Compared = c.Attributes[:len(c.Attributes)-c.Compared], 0
 	return remaining
 }
 
-// RowAttribute is the last attribute of samples that are compared: where the sample is in its
-// source, for SampleSource.Place. No column has an empty name.
+// RowAttribute is the last attribute of samples that are compared. It holds the sample's row in its
+// source, for SampleSource.Place. No column has its empty name.
 var RowAttribute = Attribute{Name: "", Type: NumberAttribute}
 
 // Phenotype is a measured number.
@@ -139,15 +138,15 @@ type Value struct {
 	Number float64
 }
 
-// TrimText removes the spaces around a text, also those that do not show, such as a no-break space:
-// YPD is one medium, however it was typed. trimmed is 1 if there were any, otherwise 0.
+// TrimText removes the spaces around a text, including invisible ones such as a no-break space: YPD
+// is one medium, however it was typed. trimmed is 1 if there were any, otherwise 0.
 func TrimText(text []byte) (rest []byte, trimmed int) {
 	rest = bytes.TrimFunc(text, isSpace)
 	switch len(rest) {
 	case len(text):
 		return text, 0
 	case 0:
-		return text[:0], 1 // a text without letters; nil is a missing one
+		return text[:0], 1 // an empty text; nil would be a missing one
 	}
 	return rest, 1
 }
@@ -214,7 +213,7 @@ type Sample struct {
 	Attributes []Value
 }
 
-// Clone copies a sample, which then lives as long as anyone has it.
+// Clone returns a copy of the sample that shares no memory with its batch.
 func (s Sample) Clone() Sample {
 	s.ID, s.Genes = slices.Clone(s.ID), slices.Clone(s.Genes)
 	s.Phenotypes, s.Attributes = slices.Clone(s.Phenotypes), slices.Clone(s.Attributes)
@@ -237,7 +236,8 @@ func (s *Samples) At(i int, sample *Sample) {
 // Len is the number of samples.
 func (s *Samples) Len() int { return len(s.idEnds) }
 
-// TextBytes is the length of the ids and texts of samples First+from to First+end-1.
+// TextBytes returns the total length in bytes of the ids and texts of samples First+from to
+// First+end-1.
 func (s *Samples) TextBytes(from, end int) int {
 	bytes := start(s.idEnds, end) - start(s.idEnds, from)
 	if s.attributes > 0 && from < end {
@@ -312,9 +312,10 @@ type Counts struct {
 	EmptiedSamples int `json:"emptied_samples"`  // dropped because all their genes are among UnknownGenes
 	SynonymSamples int `json:"-"`                // dropped because two of their names mean one gene; of sets with aliases
 	LeftOutSamples int `json:"left_out_samples"` // for which the expression of --where is not true
-	// dropped because they list a gene twice: their value is of no mutant of that gene alone
+	// dropped because they list a gene twice: their value does not describe a mutant that deletes
+	// it once
 	SelfPairs int `json:"self_pairs,omitempty"`
-	// genes that a record of a store, or a list of genes to combine, has again; each counts once
+	// genes repeated in a record of a store, or in a list of genes to combine; each counts once
 	RepeatedGenes int `json:"repeated_genes"`
 	// names of controls, which delete nothing, in the samples that are kept
 	Controls int `json:"controls,omitempty"`
@@ -354,7 +355,7 @@ type Repeats struct {
 const (
 	BatchSamples = 4096
 	batchValues  = 1 << 21
-	// BatchTexts is about how many bytes of ids and texts a batch has at most.
+	// BatchTexts is roughly the most bytes of ids and texts in a batch.
 	BatchTexts = 32 << 20
 )
 

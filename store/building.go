@@ -70,8 +70,8 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	return existing, nil
 }
 
-// removeEmptied removes a folder under construction whose content was published, unless a process
-// uses it.
+// removeEmptied removes a folder under construction after its content was published, unless a
+// process uses it.
 func removeEmptied(dir string) {
 	entries, _ := os.ReadDir(dir)
 	if len(entries) != 1 || entries[0].Name() != ".build" || !disk.IsMine(dir) {

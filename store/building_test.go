@@ -290,8 +290,8 @@ func TestHalfBuildOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// A dataset is published without the folder that only its build needs, even if that cannot be
-// removed; the same build does not run again.
+// A dataset is published without .build, even if that folder cannot be removed, and the same build
+// does not run again.
 func TestPublishedWithoutScratch(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 10, 4, 2)
 	b := f.begin(t, ResumeNever, AllShards)
@@ -323,7 +323,7 @@ func TestPublishedWithoutScratch(t *testing.T) {
 	f.check(t) // nothing is left beside it
 }
 
-// A folder of the name of one under construction that no build made is not emptied.
+// A build does not empty a folder at its path of construction that no build made.
 func TestFolderOfTheUserIsKept(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 10, 4, 1)
 	thesis := filepath.Join(f.out+".building", "thesis.txt")

@@ -81,9 +81,9 @@ func (b *Building) otherFiles() ([]File, error) {
 	return files, err
 }
 
-// rename writes run.json and the manifest, moves everything but .build into a folder beside, and
-// gives that the final name. .build, which holds the lock, stays until then: no other build can
-// begin meanwhile. A dataset never has it, even if it cannot be removed.
+// rename writes run.json and the manifest, moves everything but .build into a temporary folder, and
+// gives that the final name. .build holds the lock until then, so no other build can begin. A
+// dataset never contains it, even if it cannot be removed.
 func (b *Building) rename(run any) error {
 	whole, err := disk.NewTemporary(b.out)
 	if err != nil {
@@ -112,8 +112,8 @@ func (b *Building) rename(run any) error {
 	return nil
 }
 
-// moveEntries moves what is in a folder, but for .build, to another one of the file system. It does
-// nothing if there is no such folder.
+// moveEntries moves the entries of a folder, except .build, to another folder on the same file
+// system. It does nothing if there is no such folder.
 func moveEntries(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,8 +21,9 @@ import (
 
 // Stage makes dir a copy of the dataset, checked while it is copied and put in place in one step. A
 // copy that is there already is checked and kept; copied reports whether it was not. dir must be
-// missing, empty, or a copy, perhaps of another dataset. Processes that stage to the same dir wait for each other; ctx ends
-// waiting and copying. If the dataset is removed or replaced meanwhile, the error is a fault.Busy.
+// missing, empty, or a copy, perhaps of another dataset. Processes that stage to the same dir wait
+// for each other; ctx ends waiting and copying. If the dataset is removed or replaced meanwhile,
+// the error is a fault.Busy.
 func (d *Dataset) Stage(ctx context.Context, dir string) (copied bool, err error) {
 	dir = filepath.Clean(dir)
 	if err = d.checkStageTarget(dir); err == nil {
@@ -62,7 +63,7 @@ func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error
 	return true, replace(dir, temporary.Path)
 }
 
-// stagedName is the file in a copy that says that it is one, and may be replaced.
+// stagedName is the file that marks a folder as a copy, which may be replaced.
 const (
 	stagedName = "staged.json"
 	stagedText = "{\"tcbuild\": \"stage\"}\n"

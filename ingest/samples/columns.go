@@ -56,12 +56,12 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 // attribute, such as a row number, or was measured.
 const roleKey, noted, measured = "tcbuild", "attribute", "phenotype"
 
-// notedNames are the names, in lower case, of columns of numbers that are an attribute unless they
-// are named as phenotypes: they say how an experiment was done.
+// notedNames are names, in lower case, of columns of numbers that say how an experiment was done.
+// They are attributes unless the options name them as phenotypes.
 var notedNames = []string{"temperature", "dose", "concentration", "time", "ph", "ploidy", "copies",
 	"replicate", "batch", "plate", "day", "generation", "od"}
 
-// unnamedIndex is the name that pandas gives to the index of a table of text that it reads.
+// unnamedIndex is the name that pandas gives to an unnamed index in a text table that it reads.
 const unnamedIndex = "Unnamed: 0"
 
 // columnRole is the use of a column.
@@ -88,7 +88,7 @@ type perturbationColumns struct {
 	asked []bool                 // a filter names the column
 
 	options        PerturbationOptions
-	indexes        map[string]bool // names of columns that are an index without a name
+	indexes        map[string]bool // names of columns that hold an unnamed index
 	guessed, named []bool          // see Columns.Guessed and Columns.ByName
 }
 
@@ -104,15 +104,13 @@ func newPerturbationColumns(path string, names []string, kind func(column int) t
 	return c
 }
 
-// hidden reports whether a column is no part of the samples, and read for a filter or to compare
-// them.
+// hidden reports whether a column is read only for a filter, or to compare samples.
 func (c *perturbationColumns) hidden(column int) bool {
 	leftOut := c.roles[column] == roleOpen || c.roles[column] == roleLeftOut
 	return leftOut && (c.asked[column] || c.compared(column))
 }
 
-// compared reports whether samples of one genotype must have one value in a column, if it is left
-// out.
+// compared reports whether merged samples must have the same value in a column that is left out.
 func (c *perturbationColumns) compared(column int) bool {
 	mayDiffer := c.isIndex(column) || slices.Contains(c.options.MayDiffer, c.names[column])
 	return c.options.Compare && !mayDiffer
@@ -189,7 +187,7 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout) error {
 // rowColumn stands for ingest.RowAttribute in a layout.
 const rowColumn = -2
 
-// addHidden adds the attributes that are no part of the samples in the end.
+// addHidden adds the attributes that are read only for a filter, or to compare samples.
 func (c *perturbationColumns) addHidden(layout *perturbationLayout) error {
 	kept := len(layout.attributes)
 	for column, name := range c.names {
@@ -331,7 +329,7 @@ type columnContents struct {
 	// Of a column of a text table:
 	column int
 	mixed  bool   // both numbers and other text are allowed
-	codes  bool   // look for codes
+	codes  bool   // look for codes, such as 007
 	found  string // the first other text
 	coded  bool   // a number is written as codes are, such as 007, and would not come back as it was
 }
@@ -359,7 +357,7 @@ func (c *perturbationColumns) assign(column int, holds columnContents) {
 	}
 }
 
-// isNoted reports whether a column of this name is an attribute, unless anything else is said.
+// isNoted reports whether numbers in a column of this name are an attribute by default.
 func isNoted(name string) bool {
 	return slices.Contains(notedNames, strings.ToLower(name))
 }

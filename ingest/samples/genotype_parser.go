@@ -18,7 +18,7 @@ type genotypeParser struct {
 	options PerturbationOptions
 	counts  *ingest.Counts
 	missing map[string]*missing
-	merges  bool // a gene that is named again counts once; otherwise its sample is dropped
+	merges  bool // a gene that is named twice counts once; otherwise its sample is dropped
 
 	// Of the sample being parsed:
 	genotype []uint32

@@ -112,7 +112,7 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 	return genotype, nil
 }
 
-// isKind reports whether a text can be a kind beside others.
+// isKind reports whether a text is a valid kind: it can stand in a list, and joined to others by +.
 func isKind(kind []byte) bool {
 	joined := append(append([]byte{'+'}, kind...), '+')
 	return len(kind) > 0 && !bytes.ContainsAny(kind, "=|") && !bytes.Contains(joined, []byte("++"))
@@ -133,12 +133,11 @@ func (k *kindParser) deletes(p perturbed) bool {
 	return removes(k.removing, p.kind) && (k.removing != nil || !p.kept)
 }
 
-// defaultKindsColumns are the columns that say of what kind perturbations are, unless an option
-// names another.
+// defaultKindsColumns name the column of kinds, by precedence, unless an option does.
 var defaultKindsColumns = []string{ingest.KindsAttribute, typesAttribute}
 
-// findKinds finds the column of kinds, by its name or a default name. The attribute with the kinds
-// is named kinds, unless it is a column perturbation_type, as of a table made from a store.
+// findKinds finds the column of kinds, by its name or a default name. The attribute is called
+// kinds, or perturbation_type if the column is, as in a table made from a store.
 func (c *perturbationColumns) findKinds(layout *perturbationLayout, options PerturbationOptions) error {
 	layout.kinds, layout.kindsAt, layout.kindsName = -1, -1, ingest.KindsAttribute
 	if options.KindsColumn == NoKinds {

@@ -129,8 +129,7 @@ func TestKindsOfColumns(t *testing.T) {
 	}
 }
 
-// TestRemovingKinds compares what a set says of its kinds with their definition, in random
-// spellings.
+// TestRemovingKinds compares the kinds of a set, in random spellings, with their definition.
 func TestRemovingKinds(t *testing.T) {
 	r := seed.Rand(t)
 	spell := func(kind string) string {

@@ -13,15 +13,15 @@ import (
 	"tcbuild/ingest"
 )
 
-// AllKinds and NoKind, as the only one of PerturbationOptions.RemovingKinds, say that perturbations
-// of every kind, or of none, remove their gene's node.
+// AllKinds and NoKind, alone in PerturbationOptions.RemovingKinds, say that perturbations of every
+// kind, or of no kind, remove their gene's node.
 const (
 	AllKinds = "all"
 	NoKind   = "none"
 )
 
-// losses are the kinds that remove their gene unless the options choose others: a gene that is
-// gone, or that is there and does less. Names are without case, spaces and punctuation.
+// losses are the kinds that remove their gene unless the options choose others: the gene is gone,
+// or does less. Names are in lower case, without spaces and punctuation.
 var losses = map[string]bool{
 	"deletion": true, "del": true, "genedeletion": true, "deleted": true, "crisprdeletion": true,
 	"knockout": true, "ko": true, "geneknockout": true, "crisprko": true, "crisprknockout": true,
@@ -55,8 +55,8 @@ func IsLoss(kind string) bool {
 }
 
 // removes reports whether a kind removes the node of its gene. Several kinds of one gene, which a
-// torchcell store may have, are joined by +. If nobody chose, every kind does: a set with one that
-// is no loss is refused (see checkedKinds).
+// torchcell store may have, are joined by +. Without a choice, every kind does: checkedKinds
+// refuses sets with kinds that are not losses.
 func removes(removing []string, kind []byte) bool {
 	switch {
 	case removing == nil || removing[0] == AllKinds:
@@ -74,7 +74,7 @@ func removes(removing []string, kind []byte) bool {
 	return false
 }
 
-// prepareRemoving checks the kinds that remove nodes, and trims them.
+// prepareRemoving checks the kinds that remove nodes, and returns them trimmed and in lower case.
 func prepareRemoving(removing []string) ([]string, error) {
 	if len(removing) == 0 {
 		return nil, nil
@@ -95,7 +95,7 @@ func prepareRemoving(removing []string) ([]string, error) {
 	return kinds, nil
 }
 
-// Removing returns the kinds that remove nodes as a manifest has them, nil if all do.
+// Removing returns the kinds that remove nodes as a manifest records them, nil if all do.
 func Removing(removing []string) []string {
 	if removing, _ = prepareRemoving(removing); len(removing) == 1 && removing[0] == AllKinds {
 		return nil
@@ -129,8 +129,8 @@ func checkKinds(source ingest.SampleSource, name string, removing []string) inge
 	return &checkedKinds{source, name, removing}
 }
 
-// Scan reads the samples. It is a fault.Usage if a kind is none that removes its gene for sure and
-// nobody chose those that do, or if one of the chosen kinds is not there.
+// Scan reads the samples. It fails with a fault.Usage if the options choose no kinds and the set
+// has one that is not a loss, or if the set lacks a chosen kind.
 func (c *checkedKinds) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	kinds := ingest.NewKindCounter(c.Columns())
 	counts, err := c.SampleSource.Scan(func(samples *ingest.Samples) error {
@@ -169,7 +169,7 @@ func (c *checkedKinds) check(kinds *ingest.KindCounter) error {
 	return nil
 }
 
-// checkLosses returns an error for deleted genes whose kind is no loss.
+// checkLosses returns an error if the kind of a deleted gene is not a loss.
 func (c *checkedKinds) checkLosses(deleted map[string]int) error {
 	others := maps.Clone(deleted)
 	maps.DeleteFunc(others, func(kind string, _ int) bool { return IsLoss(kind) })
@@ -188,13 +188,13 @@ func (c *checkedKinds) checkLosses(deleted map[string]int) error {
 			"expected losses such as deletion, or the setting removing_kinds", c.name, found)
 }
 
-// ListKinds lists kinds with their numbers of perturbations. One that is not said is "".
+// ListKinds lists kinds with their numbers of perturbations; "" stands for no kind.
 func ListKinds(counts map[string]int) string {
 	var texts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		name := kind
 		if kind == "" {
-			name = "(not said)"
+			name = "(no kind)"
 		}
 		texts = append(texts, fmt.Sprintf("%s %s", name, humanize.Comma(int64(counts[kind]))))
 	}

@@ -15,8 +15,8 @@ import (
 	"tcbuild/ingest/table/arrowfile"
 )
 
-// showRoles lists phenotypes, with ? for those that are guessed, and attributes, with ! for those
-// that are such by their names. Those that are only compared are behind a bar.
+// showRoles lists phenotypes, guessed ones with ?, and attributes, with ! if their name made them
+// attributes. Columns that are only compared follow a bar.
 func showRoles(columns ingest.Columns) string {
 	mark := func(names, marked []string, sign string) (shown []string) {
 		for _, name := range names {
@@ -66,7 +66,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// An .arrow file keeps what was said of its columns, whatever they are called.
+// An .arrow file records the roles of its columns, whatever they are called.
 func TestRolesInArrow(t *testing.T) {
 	text := writeFile(t, "p.tsv", "genes\tOD\tdose\tyield\nA\t1\t30\t7\n")
 	for name, test := range map[string]struct {

@@ -86,8 +86,8 @@ func (p *Table) NewSample() ingest.Sample {
 	return ingest.Sample{Phenotypes: make([]float64, len(p.layout.phenotypes)), Attributes: make([]ingest.Value, len(p.layout.attributes))}
 }
 
-// ReadValues reads the phenotypes and attributes of a row. Texts are views of the batch; counts
-// counts those that had spaces around them.
+// ReadValues reads the phenotypes and attributes of a row. Texts are views of the batch. It counts
+// the trimmed ones in counts.
 func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample,
 	counts *ingest.Counts) (err error) {
 	columns := &p.layout.columns
@@ -123,7 +123,7 @@ func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample,
 	return nil
 }
 
-// readAttribute returns the value of an attribute; trimmed as TrimText does.
+// readAttribute reads the value of an attribute; trimmed is as in ingest.TrimText.
 func readAttribute(b *table.Batch, column, i int,
 	attribute ingest.Attribute) (value ingest.Value, trimmed int, err error) {
 	hint := "correct the value, or leave the column out of --attributes"

@@ -45,7 +45,7 @@ func (p *Table) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	return s.counts, p.checkRemaining(s.counts, p.file.Path(), &s.controls)
 }
 
-// firstRows is how many rows are parsed first, before anything is known of the length of texts.
+// firstRows is the number of rows that are parsed before the length of texts is known.
 const firstRows = 256
 
 // tableScan is a Scan of a table. The rows of a batch are parsed side by side.

@@ -31,9 +31,9 @@ type PerturbationOptions struct {
 	// FilterColumns are those that the expression names. The ones that are no part of the samples
 	// are read too: see Columns.FilterOnly.
 	FilterColumns []string
-	// Compare says that samples of one genotype will be merged, and that the columns that are left
-	// out are read to compare them: see Columns.Compared. MayDiffer are the columns in which they
-	// may differ; numbers there are no phenotypes.
+	// Compare says that samples of one genotype will be merged. Columns that are left out are then
+	// read to compare them: see Columns.Compared. MayDiffer names the columns in which they may
+	// differ; numbers there are not phenotypes.
 	Compare   bool
 	MayDiffer []string
 
@@ -48,8 +48,8 @@ type PerturbationOptions struct {
 	// Alias returns the row of the gene with this other name; nil: genes have only their ids. It is
 	// called from several goroutines. Rows count the genes given to OpenFile, not those given to Of.
 	Alias func(name []byte) (gene uint32, ok bool)
-	// NoGene is the error of a name that belongs to a gene outside the graph, or to several; nil for
-	// any other
+	// NoGene returns an error for a name that belongs to a gene outside the graph, or to several
+	// genes; nil for any other.
 	NoGene   func(name string) error
 	Synonyms ingest.Synonyms // "" is RefuseSynonyms
 	// Controls are names that stand where a gene's does and delete nothing. They are looked for
@@ -60,7 +60,8 @@ type PerturbationOptions struct {
 	// if there is such a column. NoKinds: none.
 	KindsColumn string
 	// RemovingKinds are the kinds of perturbations that remove the gene's node, without case:
-	// AllKinds, NoKind, or names. nil: all, which Set.Open refuses if one of them is no loss.
+	// AllKinds, NoKind, or names. nil: all, but Set.Open refuses sets with kinds that are not
+	// losses.
 	RemovingKinds []string
 
 	controls controls // of Controls

@@ -89,11 +89,11 @@ type alleleReader struct {
 	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
-// find finds a gene by its name as tables have it.
+// find looks a gene up by its name, as tables spell it.
 func (r *alleleReader) find(name string) meaning { return r.names.find([]byte(r.spelling(name))) }
 
-// spelling is a name as tables have it: yeast's alleles are written in lower case, its genes in
-// upper case. Elsewhere, Kras is a mouse's and KRAS a human's.
+// spelling returns a name as tables spell it: yeast's alleles are written in lower case, its genes
+// in upper case. Elsewhere, Kras is a mouse's and KRAS a human's.
 func (r *alleleReader) spelling(name string) string {
 	if r.yeast && !r.names.find([]byte(name)).known() {
 		if upper := strings.ToUpper(name); r.names.find([]byte(upper)).known() {
@@ -195,8 +195,8 @@ func (r *alleleReader) isWhole(name string) bool {
 }
 
 // ofAllele returns the locus of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
-// is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is no allele
-// of YBL008W.
+// is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is not an
+// allele of YBL008W.
 func (r *alleleReader) ofAllele(allele string) locus {
 	whole := locus{namedGene: unknownGene(allele), kind: OtherAllele, several: r.genesIn(allele)}
 	if whole.several != nil {
@@ -299,7 +299,7 @@ func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (ki
 	return l.kind, l.several
 }
 
-// ofAnother reports whether an allele is named after another gene than the one that has it.
+// ofAnother reports whether an allele is named after a gene other than its owner.
 func (r *alleleReader) ofAnother(allele, owner locus) bool {
 	switch {
 	case allele.result == ambiguous, !r.isWhole(allele.name):

@@ -149,8 +149,8 @@ func TestControlsOfScreens(t *testing.T) {
 	}
 }
 
-// A systematic name is a gene's in whole: YBL008W-A is no allele of its neighbour YBL008W, whether
-// the graph has it or not.
+// Systematic names are read whole: YBL008W-A is not an allele of its neighbour YBL008W, whether the
+// graph has it or not.
 func TestSystematicNamesWithSuffix(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YBL008W", "YBR160W", "YBR208C", "YER069W", "YOL130W", "YOL1", "YOR1-B"}, nil)
 	features := sgdFile(t, "ORF YBL008W HIR1 -", "ORF YBL008W-A - -", "ORF YBR160W CDC28 -", "ORF YBR208C DUR1,2 -", "ORF YER069W ARG5,6 -",
@@ -175,8 +175,8 @@ func TestSystematicNamesWithSuffix(t *testing.T) {
 	}
 }
 
-// checkAllele checks the gene and the kind that a name in a matrix, an allele and the id of a
-// strain mean; "" is none.
+// checkAllele checks what gene and kind a name means in a matrix, as an allele and as the id of a
+// strain; "" is no gene.
 func checkAllele(t *testing.T, genes *ingest.Nodes, aliases, name, want string) {
 	t.Helper()
 	spec := PerturbationSpec{SGDFeatures: aliases}
@@ -206,7 +206,7 @@ func checkAllele(t *testing.T, genes *ingest.Nodes, aliases, name, want string) 
 	}
 }
 
-// An allele that is named after another gene than the strain's says nothing about the strain's.
+// An allele named after a gene other than the strain's says nothing about the strain's gene.
 func TestAllelesOfOtherGenes(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YBL008W", "YOL130W"}, nil)
 	spec := screenOf(t, "emap", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\ty\n"+

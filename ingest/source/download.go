@@ -78,7 +78,7 @@ func (d Download) Fetch(ctx context.Context, client download.Client) (Fetched, e
 	return done, errors.Join(err, os.Remove(part.Name()))
 }
 
-// lockPart opens the hidden file with what has been received so far, for this process alone.
+// lockPart opens the hidden file with the bytes received so far, and locks it for this process.
 func (d Download) lockPart() (*os.File, error) {
 	digest := sha256.Sum256([]byte(d.Address))
 	name := fmt.Sprintf(".%s.%x.part", filepath.Base(d.File), digest[:4])
@@ -94,7 +94,7 @@ func (d Download) lockPart() (*os.File, error) {
 	return part, err
 }
 
-// publish gives the downloaded content its name, if it is what the settings expect.
+// publish gives the downloaded content its name, if it matches the settings.
 func (f *Fetched) publish(part *os.File) error {
 	file, err := disk.Create(f.File)
 	if err != nil {

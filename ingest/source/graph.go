@@ -288,7 +288,7 @@ func checkNodeID(nodeType string, id []byte) error {
 	return nil
 }
 
-// dateFault is the error of a gene's id that is a date.
+// dateFault returns the error for a gene id that is a date.
 func dateFault[T []byte | string](id T) error {
 	return fault.New(fault.Input, ingest.DateHint, "found gene %s, expected an id", ingest.QuoteGene(id))
 }

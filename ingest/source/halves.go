@@ -20,9 +20,9 @@ const (
 // halves compares the two cells of each pair of genes in a matrix: (a, b) and (b, a). A gene's place
 // is its column, so that rows may have another order than columns.
 //
-// np.triu and fillna(0) fill one triangle with a constant. Its cells would be false measurements,
-// one for each pair. Rows and columns may have been sorted afterwards, so halves looks for a value
-// that at least one cell of every pair has.
+// np.triu and fillna(0) fill one triangle with a constant, which would give each pair a false
+// measurement. Rows and columns may have been sorted afterwards, so halves looks for a value that
+// at least one cell of every pair has.
 type halves struct {
 	places   map[string]int // of genes by their names in the header
 	placeOf  map[uint32]int // of genes; -1 if several columns have the gene
@@ -63,7 +63,7 @@ func newHalves(columns []matrixColumn, triangle Triangle) *halves {
 	return h
 }
 
-// find returns the place of a row: that of the column with its name or, if there is none, its gene.
+// find returns the place of the column with a row's name or, if there is none, with its gene.
 func (h *halves) find(name string, l locus) int {
 	if place, named := h.places[name]; named {
 		return place
@@ -143,8 +143,8 @@ func (h *halves) leavesOut(column string) bool {
 		h.triangle == LowerTriangle && place > h.place)
 }
 
-// asymmetric returns an error for a matrix of which some pairs have two equal values and others
-// have not, unless it may turn out to be filled.
+// asymmetric returns an error if some pairs have two equal values and others do not, unless one
+// triangle may still turn out to be filled.
 func (h *halves) asymmetric() error {
 	mayBeFilled := h.triangle == "" && len(h.fills) > 0
 	if h.differ == "" || h.equal == 0 || mayBeFilled {

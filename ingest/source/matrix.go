@@ -32,11 +32,11 @@ type MatrixSpec struct {
 	// keep both cells, (a, b) and (b, a), in a matrix of genes. By default, a matrix with equal cells
 	// is symmetric: the second cell of each pair is dropped, and a pair that differs is an error
 	BothHalves bool `yaml:"both_halves"`
-	// kind of all perturbations of a matrix, such as activation, if they are no deletions
+	// kind of all perturbations of a matrix, such as activation, if they are not deletions
 	Kind string `yaml:"kind"`
-	// cells to read of a matrix of genes: those in the upper triangle (to the right of the gene's own
-	// column), in the lower one, or both (default: both; an error if one triangle has one value in
-	// all its cells, as np.triu and fillna(0) make it)
+	// cells to read from a matrix of genes: the upper triangle (to the right of the gene's own
+	// column), the lower one, or both (default: both, but a triangle with one value in all its
+	// cells, as np.triu and fillna(0) make it, is an error)
 	Triangle Triangle `yaml:"triangle"`
 }
 
@@ -115,7 +115,7 @@ func checkKind(kind string) error {
 	return nil
 }
 
-// attributes are the values of a cell of a column, whose sample deletes that many genes.
+// attributes returns the attributes of a cell of a column, whose sample deletes that many genes.
 func (m *matrix) attributes(column *matrixColumn, genes int) (values []ingest.Value) {
 	if m.spec.ColumnsAre != SecondGenes {
 		values = append(values, column.condition)
@@ -343,8 +343,8 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 	return nil
 }
 
-// repeats reports whether a value is left out, and counts it, because of the other half of a matrix
-// of genes: it is in the triangle that is not read, or equal to the value of the same pair.
+// repeats reports whether a cell of a matrix of genes is left out because of the other half, and
+// counts it: it is in the triangle that is not read, or equals the other cell of its pair.
 func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
 	again := r.halves.add(string(name), column, r.sample.Phenotypes[0])
 	spec := &r.screen.spec

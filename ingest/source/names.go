@@ -14,8 +14,8 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// Names finds genes by the names in public files. Every table is read in whole, with the features
-// that are not in the graph: a name of theirs is nobody else's. Once read, it is safe for concurrent
+// Names finds genes by the names in public files. It reads whole tables, with the features that are
+// not in the graph, so that their names match no other gene. Once read, it is safe for concurrent
 // use.
 type Names struct {
 	nodes    *ingest.Nodes         // genes, or nodes of another type, which have no other names
@@ -75,8 +75,8 @@ func newNames(genes *ingest.Nodes, room int) *Names {
 }
 
 // ReadNames makes a look-up that also knows the names in tables, and reports on each. Gene ids take
-// precedence over the names of each table, and these over the next table's. Within a table, ids take
-// precedence over names, and the names of a column over those of the next.
+// precedence over the names of each table, and these over the next table's. Within a table, ids
+// take precedence over names, and earlier columns of names over later ones.
 func ReadNames(files *inputfile.Files, tables []AliasTable, genes *ingest.Nodes) (*Names, Report, error) {
 	names := newNames(genes, genes.Len()*(1+3*min(1, len(tables))))
 	var reports Report
@@ -144,7 +144,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 					return fault.New(fault.Input, ingest.QuotesHint, "found name %s, expected one without quotes around it", fault.Quote(name))
 				}
 				if ingest.IsDate(name) {
-					dates++ // of one gene here, and perhaps of another in the set
+					dates++ // the set may mean another gene by it
 					continue
 				}
 				for _, feature := range features {
@@ -281,8 +281,8 @@ func (n *Names) unknownHint(name string) string {
 	return "add the gene to the gene list, or its other names with " + n.otherNames() + drop
 }
 
-// hint says what to do about a name for which find found no gene: one that tables know, that is a
-// date, or that is like an id. It is "" for any other.
+// hint says what to do about a name that means no gene, but is in the tables, is a date, or
+// resembles an id; "" for any other. genes says what to add a gene to.
 func (n *Names) hint(name, genes string) string {
 	switch owners := n.owners(name); {
 	case len(owners) == 1:
@@ -306,7 +306,7 @@ func (n *Names) otherNames() string {
 	return n.aliasesKey + " in the settings file"
 }
 
-// owners are the ids of the features that have a name.
+// owners returns the ids of the features that have a name.
 func (n *Names) owners(name string) (ids []string) {
 	for _, number := range n.featuresOf(name) {
 		ids = append(ids, n.features[number])
@@ -319,7 +319,7 @@ func (n *Names) missing(name string) error {
 	return fault.New(fault.Input, n.unknownHint(name), "%s", n.describe(name, name))
 }
 
-// describe says, for an error, why find found no gene of a name, as tables have it.
+// describe says, for an error, why a name means no gene. spelled is the name as tables spell it.
 func (n *Names) describe(name, spelled string) string {
 	owners, ids := n.owners(spelled), plural(n.nodes.Len(), n.nodes.Type, "")
 	switch {

@@ -121,8 +121,8 @@ unknown_genes: drop-gene
 	}
 }
 
-// A gene that is not in the graph keeps its names: they do not become another gene's. Of the names
-// in a table, an earlier column's mean more than a later one's, and in each, several owners none.
+// Names of a gene that is not in the graph match no other gene. Within a table, earlier columns of
+// names take precedence over later ones, and a name with several owners matches none.
 func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B", "C", "D", "NAME"}, nil)
 	text := "orf,name,alias\n" +
@@ -167,7 +167,7 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 	}
 }
 
-// A date is no name: Excel makes the same one of MARC1 and MARCH1.
+// A date matches no gene: Excel makes the same one of MARC1 and MARCH1.
 func TestDatesAmongNames(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
 	file := writeFile(t, "hgnc.tsv", "id\tsymbol\talias\nA\t1-Mar\tAXOT\nB\tMTARC1\t1-Mar|MOSC1\n")
@@ -186,7 +186,7 @@ func TestDatesAmongNames(t *testing.T) {
 	}
 }
 
-// Wherever genes are named, a name of a gene outside the graph is not that of another.
+// In every kind of input, a name of a gene outside the graph matches no other gene.
 func TestGenesOutsideTheGraph(t *testing.T) {
 	table := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
 	aliases := AliasTable{TextSpec: TextSpec{File: table}, ID: "orf", Names: []string{"name", "alias"}}

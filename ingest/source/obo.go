@@ -42,7 +42,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		return fault.New(fault.Input, oboHint, "read ontology %s:%d: %w", path, line, fmt.Errorf(format, args...))
 	}
 	var now *term     // of the stanza; nil in a header and in other stanzas
-	inStanza := false // no header is left
+	inStanza := false // the header has ended
 	namespace, line := "", 0
 	for row := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line++

@@ -77,8 +77,8 @@ type Perturbations interface {
 	ingest.SampleSource
 	// Report accounts for the rows (cells of a matrix) that the latest Scan read.
 	Report() SourceReport
-	// DroppedNames is a table of the names that the latest Scan dropped: the name, why, and how often
-	// samples list it. It begins with DroppedNamesHeader.
+	// DroppedNames returns a table of the names that the latest Scan dropped: the name, why, and
+	// how often samples list it. It begins with DroppedNamesHeader.
 	DroppedNames() []byte
 }
 
@@ -272,8 +272,8 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	return report
 }
 
-// noGene is the error of a name that tables know and that means no gene of the graph; nil for any
-// other.
+// noGene returns an error for a name that is in the tables but means no gene of the graph, nil for
+// any other.
 func (n *Names) noGene(name string) error {
 	if m := n.find([]byte(name)); m.known() && m.result != gene {
 		return fault.New(fault.Input, n.hint(name, "graph")+dropHint, "%s", n.describe(name, name))

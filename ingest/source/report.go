@@ -29,7 +29,7 @@ type SourceReport struct {
 	Dropped []Count  `json:"dropped,omitempty"`       // the rest, by reason
 	Noted   []Count  `json:"noted,omitempty"`         // notes on rows that were not dropped for them
 	Unnamed int      `json:"unnamed"`                 // of the dropped rows, those that name no gene, or several
-	Alleles int      `json:"-"`                       // of the dropped rows, those whose alleles do not count as deletions
+	Alleles int      `json:"-"`                       // dropped rows whose alleles do not count as deletions
 	Unknown []string `json:"unknown_names,omitempty"` // unknown or ambiguous names, unique and ascending
 	AllKept bool     `json:"-"`                       // min and max are set, and dropped no row
 }
@@ -64,13 +64,13 @@ func appendCounts(to, counts []Count) []Count {
 	return to
 }
 
-// check returns an error for a source without any kept rows, or of whose rows a greater share than
-// maxDropped was dropped for their gene names or alleles: it is the wrong file, or is read the wrong
-// way. hint is for rows that were dropped for other reasons.
+// check returns an error for a source that keeps no rows, or drops a greater share than maxDropped
+// for their gene names or alleles: it is the wrong file, or is read the wrong way. hint is for rows
+// that were dropped for other reasons.
 func (r SourceReport) check(hint string, names *Names, maxDropped float64) error {
 	otherNames := "give the genes' other names with " + names.otherNames()
 	if r.outside(names) {
-		otherNames = "add the genes to the graph: the tables of names know them"
+		otherNames = "add the genes to the graph: the tables of names have them"
 	}
 	switch {
 	case r.Rows == 0:

@@ -103,7 +103,7 @@ type screenReader struct {
 	*screen
 	*ingest.Batcher
 	failed error         // error of yield
-	end    func() error  // checks the whole table after its last row; may be nil
+	end    func() error  // checks the table after its last row; may be nil
 	sample ingest.Sample // of the current row, or cell
 
 	rows     int

@@ -67,8 +67,8 @@ type Filter struct {
 	Dropped string `yaml:"dropped"` // label of the dropped rows in the report, such as "of another organism" (required)
 }
 
-// AliasTable is a table of genes and other names of theirs. A gene that is not in the graph keeps
-// its names: they are nobody else's.
+// AliasTable is a table of genes and other names of theirs. Names of a gene that is not in the
+// graph match no other gene.
 type AliasTable struct {
 	// public source, such as sgd_features; the other keys override its settings
 	Source      conf.SourceName `yaml:"source" section:"aliases"`

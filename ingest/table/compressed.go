@@ -93,9 +93,8 @@ func openMember(path string, in *io.SectionReader, name string) (string, io.Read
 		"open table %s: %s, expected one of %s", path, found, fault.List(names))
 }
 
-// isWhole reports whether an archive is the whole file: its directory lies before the record at its
-// end, and nothing follows. The library looks for that record, and ignores another archive before
-// it or behind it.
+// isWhole reports whether an archive is the whole file: its directory ends at the record that ends
+// the file. The library searches for that record, and ignores another archive before or after it.
 func isWhole(in *io.SectionReader, archive *zip.Reader) bool {
 	const size, size64 = 22, 20 + 56 // of the record; of those before it in large archives
 	at := in.Size() - size - int64(len(archive.Comment))

@@ -18,8 +18,8 @@ import (
 	"tcbuild/fault"
 )
 
-// Two files in one are read as a whole, where the format says so, or are an error. Readers that
-// begin at a footer would read the rows of one file.
+// Two concatenated files are read as one where the format allows it, and are an error elsewhere.
+// Readers that start at a footer would read only one of them.
 func TestFilesInOne(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/*.parquet")
 	more, _ := filepath.Glob("*/testdata/seeds/*")
@@ -28,7 +28,7 @@ func TestFilesInOne(t *testing.T) {
 		content, err := os.ReadFile(path)
 		check(t, err)
 		if readDamaged(t, filepath.Base(path), content) != nil {
-			continue // damage is what it is for
+			continue // a damaged seed
 		}
 		if err := readDamaged(t, "two-"+filepath.Base(path), append(bytes.Clone(content), content...)); err == nil {
 			t.Errorf("%s twice: no error", path)
@@ -86,7 +86,7 @@ func TestCompressedInOne(t *testing.T) {
 	}
 }
 
-// An Arrow stream is named as what it is, whatever its ending.
+// An error names an Arrow stream as such, whatever its ending.
 func TestArrowStream(t *testing.T) {
 	values := array.NewFloat64Builder(memory.DefaultAllocator)
 	values.Append(1)

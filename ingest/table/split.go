@@ -52,7 +52,7 @@ func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 // where a field does. length is -1 if text ends before it; breaks counts the line feeds inside
 // quotes.
 func quotedLength(text []byte, delimiter byte) (length, breaks int) {
-	begins, quoted, inside := true, false, false // a field; one in quotes; and inside its quotes
+	begins, quoted, inside := true, false, false // at the start of a field; in a quoted field; inside its quotes
 	for i, c := range text {
 		switch {
 		case c == '"' && (begins || quoted):
@@ -131,8 +131,8 @@ func inQuotes(field []byte) bool {
 		bytes.Count(field[1:last], []byte{'"'}) == 2*bytes.Count(field[1:last], []byte(`""`))
 }
 
-// unquoteExcel unquotes fields that Excel quotes in tab-separated text, in place: those with commas
-// or quotes. Elsewhere, quotes around a whole field are part of the text.
+// unquoteExcel unquotes, in place, the fields that Excel quotes in tab-separated text: those with
+// commas or quotes. Quotes around other fields are part of the text.
 func unquoteExcel(fields []rows.Span, buffer []byte) {
 	for k, f := range fields {
 		field := buffer[f.Start:f.End]

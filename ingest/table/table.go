@@ -32,9 +32,9 @@ const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet 
 // delimiter of its extension. Parquet and Arrow files describe their own layout.
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
-	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they have a meaning only if the
-	// first field of the file is in quotes, or all fields of a column below the header, and with a
-	// tab in fields that Excel quotes.
+	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they are read only if the first
+	// field of the file is in quotes, or all fields of a column below the header; with a tab, also
+	// around fields that Excel quotes.
 	Delimiter byte
 	// DelimiterSetting is how users write the delimiter ; for hints; "" if they cannot set it.
 	DelimiterSetting string
@@ -140,8 +140,8 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 	return s, nil
 }
 
-// Indexes are the columns that are an index without a name of a data frame, as pandas stores it.
-// Its values mean nothing, unless users name the column.
+// Indexes returns the columns in which pandas stored the unnamed index of a data frame. Their
+// values mean nothing, unless users name the column.
 func (r *Reader) Indexes() map[string]bool { return rows.Indexes(r.Columns(), r.Pandas()) }
 
 // Next returns the next rows, or io.EOF after the last. The batch is valid until the next call.

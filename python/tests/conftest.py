@@ -30,14 +30,14 @@ SEED = random.randrange(1 << 32) if _seed == "random" else int(_seed)
 
 @pytest.fixture
 def seed() -> int:
-    """Of a test's cases. A test that fails shows it."""
+    """The seed of a test's cases. A failing test shows it."""
     print(f"to try the same cases again: TCBUILD_SEED={SEED}")
     return SEED
 
 
 @pytest.fixture(autouse=True)
 def same_weights() -> None:
-    """What torch draws does not depend on the tests before."""
+    """Seeds torch, so that a test does not depend on earlier tests."""
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(SEED)
 

@@ -19,7 +19,7 @@ ENDINGS = [".parquet", ".arrow", ".csv", ".tsv", ".csv.gz"]
 
 
 def write(table, path: Path, index: bool | None = None) -> Path:
-    """As pandas does it by default, or with or without the index."""
+    """Writes a frame with the index, without it, or as pandas does by default."""
     if path.suffix == ".parquet":
         table.to_parquet(path, index=index)
     elif path.suffix == ".arrow":
@@ -42,7 +42,7 @@ def graph(tmp_path: Path) -> Path:
 
 
 def ingest(tcbuild: Tcbuild, graph: Path, table: Path, *given) -> tuple[str, object]:
-    """What is said, and what is written as pandas reads it; None after an error."""
+    """The output of the program and the table that it writes, None after an error."""
     out = table.parent / "out.arrow"
     out.unlink(missing_ok=True)
     command = [tcbuild.binary, "ingest", "perturbations", table, "--graph", graph, "--out", out]
@@ -136,7 +136,7 @@ def random_table(random):
 
 
 def expected(table, policy, group_by, ignore):
-    """What pandas makes of a table, and the columns in which the samples of a group differ."""
+    """The merged table by pandas, and the columns in which the samples of a group differ."""
     table = table.copy()
     table["Dose"] = table["Dose"] + 0.0 if "Dose" in table else np.nan
     if "medium" in table:

@@ -147,7 +147,7 @@ def test_threads_that_read_at_once(datasets, name, read, monkeypatch):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_only_who_asks_calls_python(datasets, name, monkeypatch):
-    """A thread of Arrow's that does while another one forks can hang the child."""
+    """One of Arrow's threads that calls Python while another thread forks can hang the child."""
     found, pread = set(), os.pread
 
     def noted(*arguments):

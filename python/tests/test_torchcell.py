@@ -281,7 +281,7 @@ def test_attributes(tcbuild, tmp_path: Path, mixed: bool) -> None:
                 prefixed = f"{label}.{column}"
                 # the label in front where the name belongs to the attribute of another label
                 chosen = prefixed if mixed and prefixed in types else column
-                if value is None and chosen not in types:  # no experiment in that place says it
+                if value is None and chosen not in types:  # no experiment there states it
                     continue
                 assert chosen in types
                 number_or_text = "text" if isinstance(value, str) else "number"

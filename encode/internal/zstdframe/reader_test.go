@@ -60,8 +60,8 @@ func seeds() (frames [][]byte) {
 	return frames
 }
 
-// Whatever is done to a frame, the reader says nothing else of it than another decoder. With -short
-// something is done to a third of its bytes.
+// However a frame is damaged, the reader agrees with another decoder. -short damages a third of its
+// bytes.
 func TestDamagedFrames(t *testing.T) {
 	r := seed.Rand(t)
 	reader, decoder := NewReader(zeros), newDecoder(t)

@@ -74,8 +74,8 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 }
 
 // ReadGenes reads a gene list: the genes of a graph, each once, in the order of their first names.
-// It counts unknown genes, unless they are an error, and repeated ones. otherwise ends the hint for
-// an unknown gene.
+// It counts unknown genes, unless they are an error, and repeated ones. The hint for an unknown
+// gene ends with otherwise.
 func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.UnknownGenes, otherwise string,
 	counts *ingest.Counts) (list []uint32, err error) {
 	r, column, err := openGenes(file)
@@ -148,7 +148,7 @@ const (
 	hint   = "all triples of the genes in a file are combinations:genes.txt:3, the first million of them combinations:genes.txt:3:0:1000000"
 )
 
-// all is the name of the set of all combinations.
+// all names the set of all combinations.
 func (s Spec) all() string { return fmt.Sprintf("%s%s:%d", prefix, s.Genes, s.K) }
 
 // IsName reports whether a perturbation set's name is one for ParseName.

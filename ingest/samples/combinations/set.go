@@ -81,7 +81,7 @@ func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 func binomial(n, k int) (count int, ok bool) {
 	k = min(k, n-k)
 	c := uint64(1)
-	for i := 1; i <= k; i++ { // c at least doubles, so that this ends soon
+	for i := 1; i <= k; i++ { // c at least doubles each time, so few steps suffice
 		high, low := bits.Mul64(c, uint64(n-k+i))
 		if high >= uint64(i) {
 			return 0, false

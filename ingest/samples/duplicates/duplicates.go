@@ -38,20 +38,20 @@ type Rule struct {
 	Ignore     []string // columns in which the samples of a group may differ
 }
 
-// Merges reports whether one sample of each group is left. Then the source must have been opened
-// for comparing its samples: see ingest.Columns.Compared.
+// Merges reports whether each group becomes one sample. The source must then have been opened to
+// compare samples: see ingest.Columns.Compared.
 func (r Rule) Merges() bool {
 	return r.Duplicates == First || r.Duplicates == Last || r.Duplicates == Mean
 }
 
-// Apply returns the samples that are left of a source, which then belongs to it. A Scan reads the
-// source once, or twice for Last and Mean. Its counts are of the source, but for Samples, which are
-// the samples left. Keeping all samples takes only the counts, made while yield has the batch,
-// which it must not change. name is the set's, genes are those of its samples, for messages.
+// Apply takes ownership of a source and returns the samples that the rule leaves of it. A Scan
+// reads the source once, or twice for Last and Mean. Its counts describe the source, except
+// Samples, which counts the samples left. Keep only counts repeats, while yield has the batch:
+// yield must not change it. Messages name the set and its genes, by name and genes.
 //
-// Samples of a group that are merged must have the same values in all columns of the source, but
-// for measured phenotypes and their statistics, and what Rule.Ignore names. A missing value is a
-// value of its own.
+// Merged samples must have the same values in all columns of the source, except measured
+// phenotypes, their statistics, and the columns that Rule.Ignore names. A missing value is a value
+// of its own.
 //
 // Memory is 16 to 36 bytes for each sample if all are kept, and as much again if Rule.GroupBy names
 // attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Merging takes
@@ -98,7 +98,7 @@ type stage struct {
 	name    string
 	genes   *ingest.Nodes
 	groupBy []int          // attributes
-	shared  shared         // by samples that are merged
+	shared  shared         // columns in which merged samples agree
 	columns ingest.Columns // of the samples that are left
 	plan    *plan          // of Mean
 }
@@ -299,8 +299,8 @@ func (s *stage) readPlaces(samples int, places []int32, see func(samples *ingest
 	return err
 }
 
-// clash is the error of two samples of one group, by their numbers: that there are two, or that
-// they differ in what merged samples must share.
+// clash is the error of two samples of one group, by their numbers: a genotype repeats, or they
+// differ in a column in which merged samples must agree.
 type clash struct{ earlier, later int }
 
 func (*clash) Error() string { return "a genotype repeats" }

@@ -224,7 +224,7 @@ g[] 1 0.1 0.1 0 1 1 NaN 1 NaN`
 		t.Errorf("statistics of %q", found)
 	}
 
-	// The medium and temperature of a mean are missing where they differ, and may be named as such.
+	// A mean has no medium and temperature where they differ.
 	rows, _, _, err = apply(t, screen(), Rule{Mean, nil, []string{"temperature", "medium"}})
 	want = `a[1 2] 2 3.535533905933 NaN 0.2 0.2951672353009 3 1 2 0.1414213562373 "YPD" NaN
 b[3] 0.5 0.2 0.1 NaN NaN 1 NaN 0 NaN "YPD" 30
@@ -302,7 +302,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// guessed says that phenotypes are only guessed to be some.
+// guessed marks all phenotypes as guessed.
 func guessed(m *memory, names ...string) *memory {
 	m.columns.Guessed = names
 	return m
@@ -368,8 +368,8 @@ func (c *changing) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error
 	return counts, errors.Join(err, c.change())
 }
 
-// What belongs to a measured phenotype differs as it does; what was only guessed to be one is a
-// condition until someone says otherwise.
+// Statistics of a measured phenotype may differ as it does. A guessed phenotype counts as a
+// condition.
 func TestGuessedPhenotypes(t *testing.T) {
 	for names, refused := range map[string]bool{
 		"":                    false,

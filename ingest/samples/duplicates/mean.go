@@ -26,7 +26,7 @@ type noted struct {
 	differs bool
 }
 
-// note adds the value of an ignored attribute, which is k of them, in the next sample of a group.
+// note adds the value that the k-th ignored attribute has in the next sample of a group.
 func (m *means) note(group, k int, value key) {
 	at := group*len(m.plan.ignored) + k
 	if at == len(m.ignored) {
@@ -209,7 +209,7 @@ func pValueOfMean(n, mean, deviation float64) float64 {
 type plan struct {
 	columns  []column // of the phenotypes that are there
 	measured []int    // of them; each has two more after all others: NAME_n, NAME_sd
-	ignored  []int    // attributes that may differ, and are then missing
+	ignored  []int    // attributes that may differ; the mean has no value where they do
 }
 
 // column is a phenotype of the source.
@@ -263,7 +263,8 @@ func statistic(name string) (of string, found kind) {
 	return "", measured
 }
 
-// newPlan returns the columns of pooled samples too. ignore names what may differ, name is the set.
+// newPlan also returns the columns of pooled samples. ignore names the attributes that may differ,
+// name the set.
 func newPlan(columns ingest.Columns, ignore []string, name string) (*plan, ingest.Columns, error) {
 	p := &plan{}
 	wrong := func(k int, format string, args ...any) error {

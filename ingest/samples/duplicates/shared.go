@@ -11,15 +11,15 @@ import (
 	"tcbuild/ingest"
 )
 
-// shared is what the samples of a group must have in common to be merged: a condition that nobody
-// grouped by, such as another temperature, would be lost otherwise.
+// shared lists the columns in which the samples of a group must agree to be merged. Otherwise a
+// condition that nobody grouped by, such as the temperature, would be lost.
 type shared struct {
 	attributes []int // of the source
-	phenotypes []int // that nobody says were measured
+	phenotypes []int // only guessed: nobody says that they were measured
 	firsts     []key // by group: the values of its first sample
 }
 
-// findShared finds the columns that must not differ in a group, of all that the source has.
+// findShared finds the source's columns that must not differ within a group.
 func (s *stage) findShared(source ingest.Columns) (all shared) {
 	may := func(name string) bool {
 		return slices.Contains(s.Ignore, name) || s.isStatistic(name)
@@ -38,8 +38,8 @@ func (s *stage) findShared(source ingest.Columns) (all shared) {
 	return all
 }
 
-// isStatistic reports whether a column belongs to a measured phenotype by its name, as its standard
-// deviation and its number of values do. They differ as the phenotype does.
+// isStatistic reports whether a column is, by its name, a statistic of a measured phenotype, such
+// as its standard deviation or number of values. Statistics differ as the phenotype does.
 func (s *stage) isStatistic(name string) bool {
 	of, found := statistic(name)
 	if found == measured {
@@ -51,7 +51,8 @@ func (s *stage) isStatistic(name string) bool {
 	return of != plainName(name) && slices.ContainsFunc(s.columns.Phenotypes, owns)
 }
 
-// alike reports whether a sample has the values of the first one of its group.
+// alike reports whether a sample's values, as sharedBy returns them, equal those of the first
+// sample of its group.
 func (s *shared) alike(group int, values key) bool {
 	if group == len(s.firsts) {
 		s.firsts = append(s.firsts, values)
@@ -59,7 +60,7 @@ func (s *shared) alike(group int, values key) bool {
 	return s.firsts[group] == values
 }
 
-// sharedBy is the key of a sample's values that its group must share.
+// sharedBy returns the key of a sample's values in the shared columns.
 func (g *groups) sharedBy(samples *ingest.Samples, i int, shared *shared) key {
 	g.text = g.text[:0]
 	for _, k := range shared.attributes {
@@ -102,8 +103,8 @@ func (s *stage) checkIgnore() error {
 	return nil
 }
 
-// explainDifference is the error of two samples of a group that differ in what it must share. under
-// says what they were grouped by.
+// explainDifference returns the error for two samples of a group that differ in shared columns.
+// under says what they were grouped by.
 func (s *stage) explainDifference(pair [2]ingest.Sample, under string) error {
 	source := s.SampleSource.Columns()
 	var differing, unmeasured, found []string // names of columns; those that are no attributes
@@ -144,7 +145,7 @@ func (s *stage) explainDifference(pair [2]ingest.Sample, under string) error {
 			"expected one value in a merged sample", s.name, samples[0], samples[1], s.genotypeOf(pair[0]), under, strings.Join(found, ", "))
 }
 
-// differenceHint says what columns that differ may be, and where to say so.
+// differenceHint says how to declare what the differing columns are.
 func (s *stage) differenceHint(differing, unmeasured []string) string {
 	hint := "name it in --group-by if it is a condition, or in --ignore if it may differ"
 	if len(unmeasured) > 0 {

@@ -34,7 +34,7 @@ type Column struct {
 	StatisticOf int
 
 	field   string
-	detail  bool // no column if it is the same in all records
+	detail  bool // left out if it is the same in all records
 	label   string
 	base    string // the name without the label
 	labeled string // identity of the column of the label with this statistic, or ""

@@ -15,11 +15,11 @@ import (
 // temperature: duration_hours is 48, the strain_id of YAL001C is "dma1".
 type detail struct {
 	name []byte // of the attribute; members of objects follow a dot
-	// what it is said of: a gene or a compound, nil for the experiment
+	// the gene or compound that it describes; nil: the experiment
 	of      []byte
 	variant []byte  // the gene's type of perturbation, which another attribute has
 	number  float64 // NaN if it is not a number
-	text    []byte  // the number, too
+	text    []byte  // also of a number
 	always  bool    // an attribute even if it is the same in all records
 }
 
@@ -32,8 +32,8 @@ var (
 	ofPerturbation = []byte("perturbation")
 )
 
-// isProvenance reports whether a member says where a value comes from, or describes its class:
-// that is no condition.
+// isProvenance reports whether a member documents a value's source or its class, which are not
+// conditions.
 func isProvenance(name []byte, next byte) bool {
 	switch string(name) {
 	case "provenance_gaps", "defers_to", "note", "description":
@@ -44,7 +44,7 @@ func isProvenance(name []byte, next byte) bool {
 	return bytes.HasSuffix(name, []byte("_description")) && string(name) != "source_description"
 }
 
-// walk reads a value as the detail of this name, or its members as details.
+// walk adds a value as a detail, or each of its members.
 func (d *decoder) walk(e *Experiment, of detail) error {
 	switch d.next() {
 	case '{':
@@ -60,7 +60,7 @@ func (d *decoder) walk(e *Experiment, of detail) error {
 	return err
 }
 
-// walkMembers reads the members of an object, but for those that are left out.
+// walkMembers adds the members of an object, except those that are left out.
 func (d *decoder) walkMembers(e *Experiment, of detail, leftOut ...string) error {
 	return d.members(func(name []byte) error {
 		if slices.Contains(leftOut, string(name)) || isProvenance(name, d.next()) {
@@ -79,7 +79,7 @@ func joinName(object, member []byte) []byte {
 	return slices.Concat(object, []byte{'.'}, member)
 }
 
-// scalar reads a text, a number or a truth value as text, with its number; nil is null.
+// scalar reads a text, number or truth value as text, and its number. The text of null is nil.
 func (d *decoder) scalar() (text []byte, number float64, err error) {
 	d.next()
 	start := d.at
@@ -95,11 +95,11 @@ func (d *decoder) scalar() (text []byte, number float64, err error) {
 	return d.text[start:d.at], math.NaN(), nil // NaN, Infinity
 }
 
-// maxDetail is the most bytes of a list's text; a longer one is told apart by its digest.
+// maxDetail is the most bytes of a list's text; a longer one is replaced by its digest.
 const maxDetail = 1000
 
-// walkElements reads a list as one text. Elements that have names are sorted: the order of
-// ingredients is no condition. What they say beyond their name and dose are details of that.
+// walkElements adds a list as one text. It sorts elements with names, as the order of ingredients
+// does not matter. Their members other than name and dose become details of their own.
 func (d *decoder) walkElements(e *Experiment, of detail) error {
 	var texts [][]byte
 	named := true // all elements
@@ -116,7 +116,7 @@ func (d *decoder) walkElements(e *Experiment, of detail) error {
 			return err
 		}
 		end := d.at
-		if label == nil { // as it lies
+		if label == nil { // as written
 			texts, named = append(texts, d.text[start:end]), false
 			return nil
 		}
@@ -141,7 +141,7 @@ func (d *decoder) walkElements(e *Experiment, of detail) error {
 	return nil
 }
 
-// element reads an element of a list that is no object.
+// element reads an element of a list that is not an object.
 func (d *decoder) element() ([]byte, error) {
 	if start := d.at; d.next() == '[' {
 		err := d.skip()
@@ -154,8 +154,8 @@ func (d *decoder) element() ([]byte, error) {
 	return text, err
 }
 
-// label reads an object with a compound, a factor or a name, and returns that with its dose, such
-// as "rapamycin 10 nM"; nil if it has no name.
+// label reads an object with a compound, a factor or a name, and returns the name and dose, such as
+// "rapamycin 10 nM"; nil if it has no name.
 func (d *decoder) label() ([]byte, error) {
 	var name, agent, dose []byte
 	err := d.members(func(member []byte) (err error) {
@@ -180,7 +180,7 @@ func (d *decoder) label() ([]byte, error) {
 	return slices.Concat(name, dose), err
 }
 
-// nameIn reads a text, or the member name of an object; earlier is what is known without it.
+// nameIn reads a text, or the member name of an object. It returns earlier if there is neither.
 func (d *decoder) nameIn(earlier []byte) (name []byte, err error) {
 	name = earlier
 	switch d.next() {
@@ -227,10 +227,10 @@ func (d *decoder) dose() (text []byte, err error) {
 
 func (e *Experiment) add(d detail) { e.details = append(e.details, d) }
 
-// present notes that an experiment has a gene or a compound, whether or not it says more of it.
+// present notes that an experiment has a gene or a compound, even if it says nothing more of it.
 func (e *Experiment) present(of detail) { e.things = append(e.things, of) }
 
-// geneDetails are what an experiment says of a perturbed gene beyond its name and type.
+// geneDetails adds what an experiment says of a perturbed gene beyond its name and type.
 func (d *decoder) geneDetails(e *Experiment, p Perturbation) error {
 	of := detail{name: ofPerturbation, of: p.Gene, variant: p.Type}
 	e.present(of)
@@ -269,7 +269,8 @@ var ploidies = map[string]float64{
 	"haploid": 1, "diploid": 2, "triploid": 3, "tetraploid": 4, "pentaploid": 5, "hexaploid": 6,
 }
 
-// addPloidy adds the ploidy, unless the genotype has told another than the reference.
+// addPloidy adds the ploidy, unless there is one: the genotype's takes precedence over the
+// reference's.
 func (e *Experiment) addPloidy(text []byte, number float64) {
 	told := func(d detail) bool { return string(d.name) == string(ploidy) }
 	if text == nil || slices.ContainsFunc(e.details, told) {
@@ -281,8 +282,8 @@ func (e *Experiment) addPloidy(text []byte, number float64) {
 	e.add(detail{name: ploidy, text: text, number: number, always: true})
 }
 
-// whole reads a member of a genotype or an environment. One that is no object is always an
-// attribute.
+// whole adds a member of a genotype or an environment. It is always an attribute, unless it is an
+// object or a list.
 func (d *decoder) whole(e *Experiment, name []byte) error {
 	next := d.next()
 	return d.walk(e, detail{name: name, always: next != '{' && next != '['})
@@ -310,7 +311,7 @@ func (d *decoder) isolate(e *Experiment, name []byte) error {
 }
 
 // reference reads what an experiment's reference says of the strain: its ploidy and name. The rest
-// of a reference is what values are relative to, and no condition.
+// describes what values are relative to, not a condition.
 func (d *decoder) reference(told *[]detail) error {
 	if d.next() != '{' {
 		return d.skip()
@@ -334,7 +335,7 @@ func (d *decoder) reference(told *[]detail) error {
 	})
 }
 
-// addReference adds what the reference told.
+// addReference adds the details of an experiment's reference.
 func (e *Experiment) addReference(told []detail) {
 	for _, t := range told {
 		if string(t.name) == string(ploidy) {
@@ -346,7 +347,7 @@ func (e *Experiment) addReference(told []detail) {
 	}
 }
 
-// checkType returns an error for a type that could not be told from others in a list.
+// checkType returns an error for a type that cannot stand in a list of types.
 func checkType(kind []byte) error {
 	if bytes.ContainsAny(kind, "|=") {
 		return fault.New(fault.Input, "rename the type",

@@ -9,13 +9,13 @@ import (
 	"tcbuild/ingest/samples"
 )
 
-// stated is a record whose genotype has these members, and whose environment has those.
+// stated returns a record with these members of its genotype and environment.
 func stated(genotype, environment string, more ...string) string {
 	return fmt.Sprintf(`{"experiment": {"genotype": {%s}, "environment": {%s}, "phenotype": {"label_name": "y", "y": 1}}%s}`,
 		genotype, environment, strings.Join(more, ""))
 }
 
-// perturbing is the genotype of a gene with more members of its perturbation.
+// perturbing returns the genotype of a gene with further members of its perturbation.
 func perturbing(gene string, more ...string) string {
 	return fmt.Sprintf(`"perturbations": [{"systematic_gene_name": "%s"%s}]`, gene, strings.Join(more, ""))
 }
@@ -25,8 +25,8 @@ func compound(name, dose string, more ...string) string {
 		name, name, dose, strings.Join(more, ""))
 }
 
-// TestDetails has what two records of one genotype may differ in. All of it is an attribute, unless
-// it is the same in all records.
+// TestDetails lists members in which two records of one genotype may differ. Each becomes an
+// attribute, unless it is the same in all records.
 func TestDetails(t *testing.T) {
 	a := perturbing("A")
 	reference := func(ploidy string) string {

@@ -144,7 +144,7 @@ func again[T any](d *decoder, k *known[T], values *[]T, read func() error) error
 	return err
 }
 
-// tell is again, for a value that has details, too.
+// tell is again for a value that also has details.
 func tell[T any](d *decoder, k *known[T], values *[]T, e *Experiment, told *told, read func() error) error {
 	details, things, known := len(e.details), len(e.things), true
 	err := again(d, k, values, func() error {
@@ -273,7 +273,7 @@ func (d *decoder) perturbation(e *Experiment) error {
 	return d.geneDetails(e, p)
 }
 
-// environment reads the medium, the temperature, and as details the rest. A pointer in place of the
+// environment reads the medium, the temperature, and the rest as details. A pointer in place of the
 // environment is neither medium nor temperature, but not nothing either.
 func (d *decoder) environment(e *Experiment) error {
 	if d.next() != '{' {

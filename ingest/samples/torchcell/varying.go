@@ -11,7 +11,7 @@ import (
 )
 
 // varying finds the details in which experiments of the same genes, types and compounds differ.
-// Others are the same in all records, or follow from the gene, and are no attributes.
+// Details that are the same in all records, or follow from the gene, do not become attributes.
 type varying struct {
 	experiments int
 	things      map[uint64]int // how many experiments have a gene of some type, or a compound
@@ -19,14 +19,14 @@ type varying struct {
 	seen        []uint64
 }
 
-// field is a detail of all experiments.
+// field is what experiments have as the detail of one name.
 type field struct {
 	varies bool
 	values map[uint64]*value // by what they are said of
 }
 
-// value is the value that a field has of one thing: the hash of its first text, and how often it is
-// there.
+// value is the value of a field for one thing: the hash of its first text, and how many experiments
+// have it.
 type value struct {
 	hash  uint64
 	times int
@@ -36,7 +36,7 @@ func newVarying() varying {
 	return varying{things: make(map[uint64]int), fields: make(map[string]*field)}
 }
 
-// thing is a hash of what a detail is said of, 0 for the experiment.
+// thing returns a hash of what the detail describes, 0 for the experiment.
 func (d *detail) thing() uint64 {
 	if d.of == nil {
 		return 0
@@ -130,7 +130,7 @@ func (v *varying) note(details []detail) {
 	}
 }
 
-// constant reports whether a field has one value of each thing, in each experiment.
+// constant reports whether a field has one value for each thing, in every experiment with it.
 func (v *varying) constant(name string) bool {
 	f := v.fields[name]
 	if f == nil || f.varies {

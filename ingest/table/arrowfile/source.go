@@ -28,8 +28,8 @@ type Source struct {
 	at     int          // the next row in record
 }
 
-// StreamError is the error of an Arrow stream, which has no footer: batches could be missing at its
-// end.
+// StreamError returns the error for an Arrow stream. It has no footer, so missing batches at its
+// end would go unnoticed.
 func StreamError(path string) error {
 	return fault.New(fault.Input,
 		"read it with pyarrow.ipc.open_stream, and write it with pyarrow.ipc.new_file or pyarrow.feather.write_feather",

@@ -111,7 +111,7 @@ func (s *Source) load() ([]arrow.Array, int, error) {
 }
 
 const (
-	firstRows   = 256      // read before anything is known of the length of texts
+	firstRows   = 256      // read before the length of texts is known
 	batchTexts  = 32 << 20 // bytes; a batch with more makes the next one smaller
 	growingRows = 4        // how many times smaller, or larger
 )
@@ -192,8 +192,8 @@ func checkFooter(r *file.Reader) error {
 	return nil
 }
 
-// checkEnd returns an error if much lies between what a footer names and the footer: it may be the
-// last of two files, and name the rows of the first.
+// checkEnd returns an error for a gap between the last column and the footer. Two files may have
+// been joined: the footer of the second would then point into the first.
 func checkEnd(in *io.SectionReader, all *metadata.FileMetaData) error {
 	const trailer, largestGap = 8, 64 // the footer's length and magic; more than writers leave
 	var length [trailer]byte

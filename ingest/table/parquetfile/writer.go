@@ -62,7 +62,7 @@ func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
 	return w, nil
 }
 
-// CreatedBy is what the metadata at the end of a file from this package say of its writer.
+// CreatedBy names the writer in the footers of this package's files.
 const CreatedBy = "tcbuild croissant"
 
 // Write appends rows as one row group. All columns have the same length.

@@ -5,13 +5,13 @@ import (
 	"regexp"
 )
 
-// unnamedIndex matches the columns in which pandas stores an index without a name. Programs that
-// write such a file again, such as polars, keep the column and lose what the schema said of it.
+// unnamedIndex matches the columns in which pandas stores an unnamed index. Programs that rewrite
+// such a file, such as polars, keep the column but lose its description in the schema.
 var unnamedIndex = regexp.MustCompile(`^__index_level_[0-9]+__$`)
 
-// Indexes are those of the columns that are the index of a data frame and have no name there. An
-// index with a name, such as sample_id, is a column like others. metadata is what the schema says
-// under the key pandas, "" if nothing.
+// Indexes returns the columns that hold the unnamed index of a data frame. A named index, such as
+// sample_id, is a column like others. metadata is the schema's value of the key pandas, "" if it
+// has none.
 func Indexes(columns []string, metadata string) map[string]bool {
 	found := make(map[string]bool)
 	for _, name := range columns {
@@ -34,7 +34,7 @@ func Indexes(columns []string, metadata string) map[string]bool {
 		unnamed[column.Field] = column.Name == nil
 	}
 	for _, index := range schema.Index {
-		// fastparquet calls an index without a name index
+		// fastparquet calls an unnamed index "index"
 		if name, ok := index.(string); ok && (unnamed[name] || name == "index") {
 			found[name] = true
 		}

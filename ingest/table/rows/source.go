@@ -42,7 +42,7 @@ type Source interface {
 	KeepType(column int)
 	// Metadata is what an Arrow file's schema says of a column under a key, "" if nothing.
 	Metadata(column int, key string) string
-	// Pandas is what the schema of an Arrow or Parquet file says under the key pandas, or "".
+	// Pandas returns the value of the key pandas in the schema of an Arrow or Parquet file, or "".
 	Pandas() string
 	// Fill replaces the rows of b with the next ones, at least one, or returns io.EOF.
 	Fill(b *Batch) error

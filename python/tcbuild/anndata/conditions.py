@@ -64,7 +64,7 @@ class Conditions:
         return genes
 
     def names(self, text: str) -> Iterator[str]:
-        """The names of a condition, of controls too."""
+        """The names of a condition, including controls."""
         while True:
             ends = (
                 len(name)

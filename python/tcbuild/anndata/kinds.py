@@ -1,4 +1,4 @@
-"""Of what kind the perturbations of cells are, as a set says it: a kind for each deleted gene."""
+"""Kinds of the perturbations of cells, as a perturbation set has them: one per deleted gene."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tcbuild.anndata.conditions import ConditionError, Conditions
 
 
 def wrong_kind(kind: str) -> str:
-    """What is wrong with the name of a kind, "" if nothing is. A + joins kinds of one gene."""
+    """Says what is wrong with the name of a kind; "" if nothing is. A + joins kinds of one gene."""
     if kind and kind.strip() == kind and not {*"=|"} & {*kind} and all(kind.split("+")):
         return ""
     return f"found the kind {kind!r}, expected a name without = and |, and without spaces around it"
@@ -49,8 +49,8 @@ def kinds_of_cells(
 ) -> tuple[npt.NDArray[np.int32], list[str]]:
     """The kinds of each cell, as codes into texts.
 
-    conditions, said: of each cell as codes into texts; a code -1 stands for none. rows: of the
-    cells, for errors
+    conditions, said: of each cell, as codes into texts; -1 stands for none
+    rows: of the cells, for errors
     """
     codes, words = said
     pairs = np.stack([conditions[0], codes], 1)

@@ -51,12 +51,12 @@ def open_obs(path: Path) -> Iterator[Obs]:
         raise
     except Exception as error:  # h5py and zarr raise any kind for a damaged file
         raise AnnDataError(
-            f"read {path}: {_said(error)}, expected an HDF5 file or a Zarr folder",
+            f"read {path}: {_first_line(error)}, expected an HDF5 file or a Zarr folder",
             "give an .h5ad file or .zarr folder that anndata wrote",
         ) from error
 
 
-def _said(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """The first line of an error's message."""
     message = error.args[0] if isinstance(error, KeyError) and error.args else error
     return f"{message}".partition("\n")[0] or type(error).__name__
@@ -111,8 +111,8 @@ class Obs:
         except AnnDataError:
             raise
         except Exception as error:
-            said = f"column {name!r}: {_said(error)}"
-            raise self._wrong(said, "a column that anndata wrote") from error
+            problem = f"column {name!r}: {_first_line(error)}"
+            raise self._wrong(problem, "a column that anndata wrote") from error
         return found
 
     def _of_group(self, name: str) -> pa.Array:
@@ -147,8 +147,8 @@ class Obs:
         return pc.if_else(missing, None, self._values(node["values"], what, rows))
 
     def _sized(self, node: Any, what: str, rows: int | None = None) -> Any:
-        """An array, after checking that reading it ends: it declares no more rows than its file
-        can hold, and those of the cells, where rows says how many.
+        """The array, unless it declares more rows than its file can hold, which would take forever
+        to read, or a number of rows other than the expected one.
         """
         found = int(node.shape[0])
         if rows is not None and found != rows:

@@ -23,7 +23,7 @@ from tcbuild.publish import published
 _BATCH = 1 << 16  # rows of a record batch
 _KINDS = "kinds"
 _OWN = ("sample_id", "genes", "perturbation_indices", _KINDS, ROW, FILE, FILE_ROWS)
-# Tells the program that a column is an attribute, also if it holds numbers.
+# Tells the program that a column is an attribute, even if it holds numbers.
 _ATTRIBUTE = {"tcbuild": "attribute"}
 
 
@@ -66,7 +66,7 @@ def perturbations(
     controls: names that stand where a gene's does and delete nothing: A+ctrl, ctrl+A and A are one
         genotype, and ctrl is a wild type. They mean what `--controls` of the program does
     kind: of all perturbations, such as "CRISPRi" or "CRISPRa". Without it, and without kinds, each
-        deletes its gene. A build needs removing_kinds for kinds that are no losses
+        deletes its gene. A build needs removing_kinds for kinds that are not losses
     kinds: the column with the kinds of a cell's perturbations: one for all, or one for each name of
         the condition, controls included, in the same order and joined by the delimiter
     keep: columns that become attributes: categories and texts as text, numbers as numbers

@@ -35,7 +35,7 @@ type Writer struct {
 	count   int    // of samples in it
 	texts   int    // bytes of their ids and texts
 	parts   []*writtenPart
-	bytes   int                 // that the samples of a file take, without texts
+	bytes   int                 // memory of a file's samples, without texts
 	waiting *semaphore.Weighted // bytes of the files that are being written
 	group   *errgroup.Group     // writes parts
 	failed  context.Context     // done when one cannot be written
@@ -72,13 +72,12 @@ func Create(dir string, columns ingest.Columns) (*Writer, error) {
 	return w, nil
 }
 
-// partTexts is how many bytes the ids and texts of a file's samples can have: 4 KiB for each of
-// 65,536. The writer holds them several times, and a reader of one text decodes those of the whole
-// file.
+// partTexts is the most bytes of ids and texts in a file: 4 KiB for each of 65,536 samples. The
+// writer holds them several times, and reading one text decodes those of the whole file.
 const partTexts = 256 << 20
 
 // Add appends samples, which must not change afterwards. It fails if earlier ones cannot be
-// written, and for samples with too long texts.
+// written, or if texts are too long.
 func (w *Writer) Add(samples *ingest.Samples) error {
 	for from := 0; from < samples.Len(); {
 		end := min(from+w.layout.PartSamples-w.count, samples.Len())
@@ -93,8 +92,8 @@ func (w *Writer) Add(samples *ingest.Samples) error {
 	return context.Cause(w.failed)
 }
 
-// tooLong is the error of samples with more texts than a file can have. It names the column with
-// most of them.
+// tooLong returns the error for more texts than a file can hold. It names the column with most of
+// them.
 func (w *Writer) tooLong() error {
 	ids, texts := 0, make([]int, len(w.columns.Attributes))
 	for _, r := range w.rows {
