@@ -125,7 +125,8 @@ func TestDecodeErrors(t *testing.T) {
 		{"limit: 0x10", `read settings a.yaml:1: limit: found "0x10", expected a finite decimal number`, ""},
 		{"limit: 1_0.5", `read settings a.yaml:1: limit: found "1_0.5", expected a finite decimal number`, ""},
 		{"limit: 1e400", `read settings a.yaml:1: limit: found "1e400", expected a finite decimal number`, ""},
-		{"limit: 1e-400", `read settings a.yaml:1: limit: found "1e-400", expected a finite decimal number, 0 or at least 5e-324`, ""},
+		{"limit: 1e-400", `read settings a.yaml:1: limit: found "1e-400", ` +
+			`expected a finite decimal number, 0 or at least 5e-324`, ""},
 		{"names: [a, null]", `read settings a.yaml:1: names.1: found "null", expected a value`, ""},
 		{"labels: {x: ~}", `read settings a.yaml:1: labels.x: found "~", expected a value`, ""},
 		{"limit: x", `read settings a.yaml:1: limit: found "x", expected a finite decimal number`, ""},

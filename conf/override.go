@@ -133,7 +133,8 @@ func parseValue(text, place string) (*yaml.Node, error) {
 		return nil, fault.New(fault.Usage, SyntaxHint, "read settings %s: %s", place, what)
 	case second > 0:
 		return nil, fault.New(fault.Usage, "quote the value",
-			"read settings %s: found a second YAML document in its line %d, expected one", place, second)
+			"read settings %s: found a second YAML document in its line %d, expected one",
+			place, second)
 	}
 	return value, adopt(value, place, false)
 }

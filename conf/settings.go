@@ -57,7 +57,9 @@ func Load(path string, overrides []string) (*Settings, error) {
 	if err := r.check(root, ""); err != nil {
 		return nil, err
 	}
-	return &Settings{root: root, referenced: files.named, files: files.paths, secrets: r.secrets}, nil
+	return &Settings{
+		root: root, referenced: files.named, secrets: r.secrets, files: files.paths,
+	}, nil
 }
 
 // Redact replaces values of environment variables in a text with the references to them in the
@@ -137,18 +139,18 @@ func (s *Settings) Files() []string { return s.files }
 // Texts returns all values that are neither sections nor lists, except those under some top-level
 // keys.
 func (s *Settings) Texts(except func(key string) bool) (texts []string) {
-	var take func(node *yaml.Node)
-	take = func(node *yaml.Node) {
+	var addTexts func(node *yaml.Node)
+	addTexts = func(node *yaml.Node) {
 		if node.Kind == yaml.ScalarNode {
 			texts = append(texts, node.Value)
 		}
 		for _, below := range node.Content {
-			take(below)
+			addTexts(below)
 		}
 	}
 	for _, entry := range s.Entries() {
 		if !except(entry.Key) {
-			take(entry.Value)
+			addTexts(entry.Value)
 		}
 	}
 	return texts

@@ -435,7 +435,8 @@ func TestDefaultsThatMultiply(t *testing.T) {
 func TestOverrideOfTwoDocuments(t *testing.T) {
 	path := filepath.Join(folder(t, "a.yaml", ""), "a.yaml")
 	_, err := Load(path, []string{"x=[1]\n---\n[2]"})
-	if fault.KindOf(err) != fault.Usage || !strings.HasSuffix(err.Error(), "found a second YAML document in its line 2, expected one") {
+	want := "found a second YAML document in its line 2, expected one"
+	if fault.KindOf(err) != fault.Usage || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -84,7 +84,10 @@ func TestPartsAreTheWhole(t *testing.T) {
 			whole := verify(t, dataset, method, 2)
 			whole.Seconds, whole.SamplesPerSecond = 0, 0
 			half := func(first, end int) Part { // across the dataset's shards
-				return Part{Dataset: dataset.Manifest.Checksum, Method: methodFor(dataset, method), First: first, End: end}
+				return Part{
+					Dataset: dataset.Manifest.Checksum, Method: methodFor(dataset, method),
+					First: first, End: end,
+				}
 			}
 			for _, parts := range [][]Part{Parts(dataset, method, 3), {half(0, 64), half(64, 129)}} {
 				report, _ := inParts(t, dataset, method, parts)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -24,13 +23,19 @@ func TestContainer(t *testing.T) {
 	// podman needs the options before run, and the limits, on machines that are containers
 	run := func(args ...string) {
 		t.Helper()
-		podman := []string{"--cgroup-manager=cgroupfs", "--runtime=runc", "run", "--rm", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024",
-			"--read-only", "--network=none", "--user=12345:12345", "--volume=" + dir + ":/data", "--workdir=/data", "tcbuild", "tcbuild"}
-		if out, err := exec.Command("podman", with(podman, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v: %s", args, err, out)
+		podman := []string{
+			"--cgroup-manager=cgroupfs", "--runtime=runc", "run", "--rm",
+			"--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024",
+			"--read-only", "--network=none", "--user=12345:12345",
+			"--volume=" + dir + ":/data", "--workdir=/data",
+			"tcbuild", "tcbuild",
+		}
+		if out, ok := runIn(t, dir, os.Environ(), "podman", with(podman, args...)...); !ok {
+			t.Fatalf("%v: %s", args, out)
 		}
 	}
 	run("synth", "--out", "cell")
-	run("rebuild", "root=out", "dataset=cell", "graph=cell/graph", "perturbations=cell/perturbations.arrow")
+	run("rebuild", "root=out", "dataset=cell", "graph=cell/graph",
+		"perturbations=cell/perturbations.arrow")
 	must(t, dir, "verify", filepath.Join("out/cell/current", "indices"))
 }

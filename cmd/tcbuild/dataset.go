@@ -91,7 +91,8 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	whereFlag(flags, &o.Where)
 	duplicatesFlags(cmd, &o.Rule)
 	flags.StringSliceVar(&o.RemovingKinds, "removing-kinds", nil,
-		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown; all, as in torchcell; or none (default: losses; a set with other kinds is an error)")
+		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown; "+
+			"all, as in torchcell; or none (default: losses; a set with other kinds is an error)")
 	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")
 }
 
@@ -122,7 +123,8 @@ func duplicatesFlags(cmd *cobra.Command, rule *duplicates.Rule) {
 	cmd.Flags().StringSliceVar(&rule.GroupBy, "group-by", nil,
 		"`ATTRIBUTES` that duplicates must share; with --duplicates keep, only for counting them")
 	cmd.Flags().StringSliceVar(&rule.Ignore, "ignore", nil,
-		"`COLUMNS` that may differ between duplicates merged into one sample; all others but phenotypes must agree")
+		"`COLUMNS` that may differ between duplicates merged into one sample; "+
+			"all others but phenotypes must agree")
 }
 
 // datasetFlags declares the flags of a command that builds one dataset.

@@ -47,7 +47,12 @@ func TestDocsNameFlags(t *testing.T) {
 			flags["--"+name] = true
 		}
 	}
-	others := []string{"--bind", "--array", "--wait", "--wrap", "--mem", "--time", "--partition", "--cpus-per-task", "--gres", "--name", "--cores", "--snakefile", "--configfile", "--workflow-profile", "--forcerun", "--tcbuild", "--batches", "--cpu-time", "--model"} // of SLURM, Snakemake and python/benchmarks
+	others := slices.Concat(
+		strings.Fields("--bind --array --wait --wrap --mem --time --partition --cpus-per-task"),
+		strings.Fields("--gres --name"), // of SLURM, too
+		strings.Fields("--cores --snakefile --configfile --workflow-profile --forcerun"),
+		strings.Fields("--tcbuild --batches --cpu-time --model"), // of python/benchmarks
+	)
 	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md", "docs/architecture.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
 		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {

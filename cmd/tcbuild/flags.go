@@ -115,13 +115,16 @@ type part struct{ number, count int }
 // partFlag declares a flag for one of several processes that share the work.
 func partFlag(flags *pflag.FlagSet, p *part) {
 	flags.Var(&flagValue{
-		kind: "string", expected: "I/N with 1 <= I <= N", hint: "parts count from 1: 1/4 is the first of four",
+		kind:     "string",
+		expected: "I/N with 1 <= I <= N",
+		hint:     "parts count from 1: 1/4 is the first of four",
 		set: func(text string) bool {
 			number, count, _ := strings.Cut(text, "/")
-			var err1, err2 error
-			p.number, err1 = strconv.Atoi(number)
-			p.count, err2 = strconv.Atoi(count)
-			return err1 == nil && err2 == nil && 1 <= p.number && p.number <= p.count
+			var numberErr, countErr error
+			p.number, numberErr = strconv.Atoi(number)
+			p.count, countErr = strconv.Atoi(count)
+			areNumbers := numberErr == nil && countErr == nil
+			return areNumbers && 1 <= p.number && p.number <= p.count
 		},
 	}, "part", "with --step build or verify: which part, counted from 1: `I/N`")
 }

@@ -60,9 +60,9 @@ func newIngestFetch(e *env) *cobra.Command {
 checked and not downloaded again. A server that stalls for a minute, or breaks the
 connection, is asked again for the rest; if that does not help, the exit code is 75, and
 running the command again continues the download. A file whose content differs from its
-digest is an error, unless the settings say that its publisher updates it in place (changes: true). If
-the settings have no digest, prints the digest that it finds. Add it to the settings as
-sha256, and later downloads are checked against it.`,
+digest is an error, unless the settings say that its publisher updates it in place
+(changes: true). If the settings have no digest, prints the digest that it finds. Add it to
+the settings as sha256, and later downloads are checked against it.`,
 		Example: `  tcbuild ingest fetch --config yeast
   tcbuild ingest fetch --config yeast data=downloads`,
 	}

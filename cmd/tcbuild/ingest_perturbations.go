@@ -50,7 +50,8 @@ lists every key.`,
 	flags.StringVar(&o.graph, "graph", "", "cell graph: `DIR`")
 	outFlag(flags, &o.out, "out", newOutput, "perturbation set to create, .arrow or .tsv: `FILE`")
 	fileFlag(flags, &o.dropped, "dropped-names", beginsWith(source.DroppedNamesHeader),
-		"also write a tab-separated list of the dropped names, with the reason and the number of samples: `FILE`")
+		"also write a tab-separated list of the dropped names, with the reason and the number of "+
+			"samples: `FILE`")
 	flags.StringVar(&name, "source", "", "`NAME` of the public source that FILE comes from; 'tcbuild ingest sources' lists them")
 	flags.StringSliceVar(&given.GenesColumns, "genes-columns", nil,
 		"`COLUMNS` with the deleted genes; if several are named, each holds one gene (default: genes)")
@@ -61,8 +62,8 @@ lists every key.`,
 	choiceFlag(cmd, &given.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
 		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
 	flags.Float64Var(given.MaxDropped, "max-dropped", source.DefaultMaxDropped,
-		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several, or for its allele; "+
-			"more is an error")
+		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several, "+
+			"or for its allele; more is an error")
 	whereFlag(flags, &given.Where)
 	duplicatesFlags(cmd, &o.duplicates)
 	require(cmd, "graph", "out")

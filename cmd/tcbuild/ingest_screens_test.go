@@ -90,10 +90,14 @@ func TestIngestScreenLayouts(t *testing.T) {
 			"6 of 9 entries of square.tsv; dropped: 3 of a gene with itself; noted: 3 rows, 3 of pairs that have an earlier cell"},
 		{"square, deletions", "ingest perturbations square.tsv --source matrix columns_are=genes yeast_alleles=true" + samples,
 			"sample_id\tgenes\tvalue\nVPS8: HO\tYAL002W|YDL227C\t-2\n",
-			"1 of 9 entries of square.tsv; dropped: 3 of a gene with itself, 4 of allele kind damp, which is not among alleles, 1 equal to the value of the same pair in the other half"},
+			"1 of 9 entries of square.tsv; dropped: 3 of a gene with itself, " +
+				"4 of allele kind damp, which is not among alleles, " +
+				"1 equal to the value of the same pair in the other half"},
 		{"strains", "ingest perturbations strains.tsv --source matrix columns_are=genes yeast_alleles=true alleles=[deletion,ts]" + samples,
 			"sample_id\tgenes\tvalue\nYDL227C_sn7: YAL002W_dma1\tYAL002W|YDL227C\t1\nYDL227C_sn7: YAL001C_tsa2\tYAL001C|YDL227C\t2\n",
-			"2 of 6 entries of strains.tsv; dropped: 2 of a gene with itself, 1 of allele kind damp, which is not among alleles, 1 of allele kind other, which is not among alleles"},
+			"2 of 6 entries of strains.tsv; dropped: 2 of a gene with itself, " +
+				"1 of allele kind damp, which is not among alleles, " +
+				"1 of allele kind other, which is not among alleles"},
 		{"preamble", "ingest perturbations wide.dat --source matrix delimiter=; skip_lines=2 comment=#" + samples,
 			"sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\n", "1 of 1 entry"},
 		{"alias table", "ingest perturbations uniprot.tsv --config ids.yaml" + samples, "sample_id\tgenes\tscore\n0\tYAL002W\t1\n", ""},

@@ -86,13 +86,15 @@ func TestIngestPerturbations(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
 	}
-	want := "samples: 2 of 3 entries of screen.csv; dropped: 1 of a gene with itself; noted: 1 unknown genes left out; unknown names: YX\n" +
+	want := "samples: 2 of 3 entries of screen.csv; dropped: 1 of a gene with itself; " +
+		"noted: 1 unknown genes left out; unknown names: YX\n" +
 		"phenotypes: score\nattributes: remark\ncolumns left out: none\n"
 	if stdout != want {
 		t.Errorf("got report\n%s\nwant\n%s", stdout, want)
 	}
 	text, err := os.ReadFile("p.tsv")
-	if want := "sample_id\tgenes\tscore\tremark\n0\tYA|YB\t0.5\tx\n1\tYA\t\ty\n"; string(text) != want {
+	want = "sample_id\tgenes\tscore\tremark\n0\tYA|YB\t0.5\tx\n1\tYA\t\ty\n"
+	if string(text) != want {
 		t.Errorf("got\n%s%v\nwant\n%s", text, err, want)
 	}
 

@@ -21,27 +21,39 @@ func TestLinksOfOthers(t *testing.T) {
 	writeFiles(t, dir, sound, map[string]string{"theirs/keep": "precious", "own/keep": "precious"})
 	must(t, dir, buildArgs...)
 	link := func(target, name string, owner int) error {
-		return errors.Join(os.Symlink(target, filepath.Join(dir, name)), os.Lchown(filepath.Join(dir, name), owner, owner))
+		path := filepath.Join(dir, name)
+		return errors.Join(os.Symlink(target, path), os.Lchown(path, owner, owner))
 	}
-	err := errors.Join(os.Mkdir(filepath.Join(dir, "r"), 0o755), os.Chmod(filepath.Join(dir, "r"), os.ModeSticky|0o777),
+	root := filepath.Join(dir, "r")
+	err := errors.Join(os.Mkdir(root, 0o755), os.Chmod(root, os.ModeSticky|0o777),
 		link("../theirs", "r/d", 4321), link("../own", "r/mine", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rebuild := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv variants=[incidence]")
 	for _, args := range [][]string{
-		rebuild, with(rebuild, "--force"), with(rebuild, "--log-file", "r/d/log", "--dataset", "other"),
-		with(buildArgs, "--out", "r/d"), with(buildArgs, "--out", "r/d/out"), {"stage", "out", "r/d"}, {"stage", "out", "r/d/copy"},
-		{"synth", "--out", "r/d/x"}, {"inspect", "sets.tsv", "--html", "r/d/page.html"}, {"clean", "r/d"},
+		smallRebuild,
+		with(smallRebuild, "--force"),
+		with(smallRebuild, "--log-file", "r/d/log", "--dataset", "other"),
+		with(buildArgs, "--out", "r/d"),
+		with(buildArgs, "--out", "r/d/out"),
+		{"stage", "out", "r/d"},
+		{"stage", "out", "r/d/copy"},
+		{"synth", "--out", "r/d/x"},
+		{"inspect", "sets.tsv", "--html", "r/d/page.html"},
+		{"clean", "r/d"},
 	} {
 		execute(t, dir, args...).refused(t, 2, "r/d is a symbolic link of another user")
 	}
 	if entries, _ := os.ReadDir(filepath.Join(dir, "theirs")); len(entries) != 1 {
 		t.Errorf("files were written through the link: %v", entries)
 	}
-	must(t, dir, with(rebuild, "--dataset", "mine")...)
+	must(t, dir, with(smallRebuild, "--dataset", "mine")...)
 	must(t, dir, "verify", "own/current/incidence")
 }
+
+// smallRebuild rebuilds r/d from sound.
+var smallRebuild = strings.Fields("rebuild --root r --dataset d " +
+	"--graph graph --perturbations sets.tsv variants=[incidence]")
 
 // Files that can be foreseen may be links that somebody planted. No command writes through one.
 func TestPlantedLinks(t *testing.T) {

@@ -27,9 +27,9 @@ func limitMemory() {
 	}))
 }
 
-// freeAddresses returns the bytes that ulimit -v leaves to the heap: half of the free address space.
-// The other half is for mapped files, and for C's stacks and arenas, which reserve a hundred
-// megabytes per thread without using them.
+// freeAddresses returns the bytes that ulimit -v leaves to the heap: half of the address space that
+// is free. The other half is for mapped files, and for C's stacks and arenas, which reserve a
+// hundred megabytes per thread without using them.
 func freeAddresses() (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil {

@@ -26,6 +26,7 @@ func TestFreeAddresses(t *testing.T) {
 	}
 	defer unix.Setrlimit(unix.RLIMIT_AS, &before)
 	if free, err := freeAddresses(); err != nil || free > 1<<39 || free < 1<<39-1<<35 {
-		t.Errorf("got %d and %v, expected less than %d by the addresses that the process has", free, err, 1<<39)
+		t.Errorf("got %d and %v, expected less than %d by the addresses that the process has",
+			free, err, 1<<39)
 	}
 }

@@ -109,7 +109,8 @@ func TestRestoring(t *testing.T) {
 	if err := errors.Join(os.Remove(current), os.Symlink(filepath.Base(glob(t, dir, "data/my/000001-*")[0]), current)); err != nil {
 		t.Fatal(err)
 	}
-	if out, ok := runIn(t, dir, environment, "bash", "-c", again); !ok || !strings.Contains(out, "WARN current stays") {
+	out, ok := runIn(t, dir, environment, "bash", "-c", again)
+	if !ok || !strings.Contains(out, "WARN current stays") {
 		t.Error(out)
 	}
 	do(again+" --forward", "000003")
@@ -136,7 +137,11 @@ func TestAlerts(t *testing.T) {
 		{"failing", map[string]string{code: "0x290 3x20"}, "TcbuildFailing"},
 		{"interrupted", map[string]string{code: "0x290 75x20"}, ""},
 		{"at work", map[string]string{running: "0x290 1x20", heartbeat: "0+60x310"}, ""},
-		{"stalled", map[string]string{running: "0x290 16x20", heartbeat: "0+60x290 17400x20"}, "TcbuildStalled"},
+		{
+			"stalled",
+			map[string]string{running: "0x290 16x20", heartbeat: "0+60x290 17400x20"},
+			"TcbuildStalled",
+		},
 		{"too old", map[string]string{success: "60x310"}, "TcbuildTooOld"},
 		{"damaged", map[string]string{"damaged": "0x290 1x20"}, "TcbuildDamaged"},
 		{"vanished", map[string]string{"version": "1x250 _x60"}, "TcbuildVanished"},
@@ -144,7 +149,11 @@ func TestAlerts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			values := map[string]string{success: "0x59 3600x59 7200x59 10800x59 14400x70", heartbeat: "0x59 3600x59 7200x59 10800x59 14400x70", running: "0x310", code: "0x310", "version": "1x310", "damaged": "0x310"}
+			const hourly = "0x59 3600x59 7200x59 10800x59 14400x70"
+			values := map[string]string{
+				success: hourly, heartbeat: hourly, "version": "1x310",
+				running: "0x310", code: "0x310", "damaged": "0x310",
+			}
 			maps.Copy(values, c.series)
 			test := "rule_files: ['" + dir + "/rules.yml']\ntests:\n- interval: 1m\n  input_series:\n"
 			for name, of := range values {

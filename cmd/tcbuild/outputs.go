@@ -127,8 +127,8 @@ func checkOutputs(flags *pflag.FlagSet, reads []string) error {
 	return nil
 }
 
-// check applies the rule for outputs: replace only what tcbuild wrote for the same output, and never
-// a file that the command reads or one inside a dataset, graph or version. It follows no links.
+// check applies the rule for outputs: replace only what tcbuild wrote for the same output, never a
+// file that the command reads or one inside a dataset, graph or version, and follow no links.
 func (o *output) check(reads []fs.FileInfo) error {
 	path := *o.path
 	first := path // that the command writes
@@ -157,7 +157,8 @@ func (o *output) check(reads []fs.FileInfo) error {
 	}
 	isSame := func(read fs.FileInfo) bool { return os.SameFile(info, read) }
 	if slices.ContainsFunc(reads, isSame) {
-		return fault.New(fault.Usage, "name another file", "write %s: the command reads this file", path)
+		return fault.New(fault.Usage, "name another file",
+			"write %s: the command reads this file", path)
 	}
 	if err := o.checkOurs(); err != nil {
 		return err
@@ -165,7 +166,8 @@ func (o *output) check(reads []fs.FileInfo) error {
 	var stat unix.Stat_t
 	if o.role == appended && unix.Lstat(path, &stat) == nil && stat.Nlink > 1 {
 		return fault.New(fault.Usage, "name another file",
-			"write %s: the file has other names (hard links), and would be changed under them, too", path)
+			"write %s: the file has other names (hard links), and would be changed under them, too",
+			path)
 	}
 	return nil
 }

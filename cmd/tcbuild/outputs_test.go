@@ -26,13 +26,14 @@ var outputCases = map[string]string{
 	"verify --json":                        "ds",
 	"diff --html":                          "ds ds",
 	"inspect --html":                       "ds",
-	"bench --out":                          "--graph graph --perturbations sets.tsv --samples 2 --rounds 1",
-	"select --out":                         "ds --where fitness>0",
-	"split --out":                          "ds --by sample --fractions train=0.5,test=0.5",
-	"split --html":                         "ds --by sample --fractions train=0.5,test=0.5 --out @.split",
-	"rebuild --root":                       "--dataset d --config rebuild.yaml",
-	"rebuild --log-file":                   "--root r --dataset d --config rebuild.yaml",
-	"rebuild --metrics-file":               "--root r --dataset d --config rebuild.yaml",
+	"bench --out": "--graph graph --perturbations sets.tsv " +
+		"--samples 2 --rounds 1",
+	"select --out":           "ds --where fitness>0",
+	"split --out":            "ds --by sample --fractions a=0.5,b=0.5",
+	"split --html":           "ds --by sample --fractions a=0.5,b=0.5 --out @.split",
+	"rebuild --root":         "--dataset d --config rebuild.yaml",
+	"rebuild --log-file":     "--root r --dataset d --config rebuild.yaml",
+	"rebuild --metrics-file": "--root r --dataset d --config rebuild.yaml",
 }
 
 // inputFlagNames are the flags for paths that commands only read.
@@ -65,9 +66,11 @@ func TestOutputsAreDeclared(t *testing.T) {
 var outputTargets = []string{
 	"sets.tsv", "ingest.yaml", "base.yaml", "rebuild.yaml", "text", "empty", "log.yaml",
 	"graph/nodes/gene.tsv", "graph/new", "graph/nodes/new.tsv",
-	"ds/manifest.json", "ds/run.json", "ds/shard-00000-of-00001/data.mdb", "ds/new", "ds/samples/new", "current/new",
+	"ds/manifest.json", "ds/run.json", "ds/shard-00000-of-00001/data.mdb",
+	"ds/new", "ds/samples/new", "current/new",
 	"v/d/000001-01234567/version.json", "v/d/000001-01234567/new", "v/d/current/version.json",
-	"other.html", "other.json", "names.tsv", "link", "hardlink", "dangling", "dirlink/manifest.json", "folder", "inside", "ds", "current", "graph",
+	"other.html", "other.json", "names.tsv", "link", "hardlink", "dangling",
+	"dirlink/manifest.json", "folder", "inside", "ds", "current", "graph",
 	"text/below", "ds/../sets.tsv", "./text", "line\nbreak",
 }
 
@@ -87,8 +90,9 @@ func TestOutputsDestroyNothing(t *testing.T) {
 			fields := strings.Fields(name)
 			flag := fields[len(fields)-1]
 			args := func(path string) []string {
-				more := strings.Fields(strings.ReplaceAll(outputCases[name], "@", filepath.Base(path)))
-				return append(append(slices.Clone(fields[:len(fields)-1]), more...), flag, path)
+				more := strings.ReplaceAll(outputCases[name], "@", filepath.Base(path))
+				command := fields[:len(fields)-1]
+				return slices.Concat(command, strings.Fields(more), []string{flag, path})
 			}
 			before := snapshot(t, dir)
 			for _, target := range outputTargets {
@@ -143,7 +147,7 @@ func mayBeThere(name, target string) bool {
 
 // isWarned reports whether a run only warns: it does not fail for want of metrics.
 func isWarned(name, target string) bool {
-	noFiles := []string{"link", "dangling", "folder", "inside", "ds", "current", "graph", "text/below"}
+	noFiles := strings.Fields("link dangling folder inside ds current graph text/below")
 	return name == "rebuild --metrics-file" && slices.Contains(noFiles, target)
 }
 
@@ -156,7 +160,8 @@ func outputFixture(t *testing.T) string {
 		"ingest.yaml": "defaults: [base]\ngenes: {file: genes.tsv, column: id}\n" +
 			"edges:\n- {file: edges.tsv, relation: r, from: a, to: b, undirected: true}\n",
 		"genes.tsv": "id\nYA\nYB\nYC\n", "edges.tsv": "a\tb\nYA\tYB\n",
-		"rebuild.yaml": "defaults: [log]\ngraph: graph\nperturbations: sets.tsv\nvariants: [incidence]\n",
+		"rebuild.yaml": "defaults: [log]\n" +
+			"graph: graph\nperturbations: sets.tsv\nvariants: [incidence]\n",
 		// settings that begin like metrics
 		"log.yaml": "# Written by tcbuild rebuild --metrics-file.\nkeep: 2\n",
 		"text":     "precious\n", "folder/x": "precious\n",
@@ -220,15 +225,14 @@ func TestOutputsToDevices(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv variants=[incidence]")
-	must(t, dir, with(run, "--log-file", "/dev/null")...)
+	must(t, dir, with(smallRebuild, "--log-file", "/dev/null")...)
 	for _, path := range []string{"/dev/null", "pipe"} {
-		if o := must(t, dir, with(run, "--metrics-file", path)...); !strings.Contains(o.stderr, "WARN not recorded") {
-			t.Errorf("%s: got %s", path, o.stderr)
-		}
-		execute(t, dir, "inspect", "sets.tsv", "--html", path).refused(t, 1, "write "+path, "expected a file, or none")
+		must(t, dir, with(smallRebuild, "--metrics-file", path)...).warns(t, "WARN not recorded")
+		execute(t, dir, "inspect", "sets.tsv", "--html", path).
+			refused(t, 1, "write "+path, "expected a file, or none")
 	}
-	if info, err := os.Stat(filepath.Join(dir, "pipe")); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+	info, err := os.Stat(filepath.Join(dir, "pipe"))
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Errorf("the pipe is gone: %v", err)
 	}
 }
@@ -238,11 +242,12 @@ func TestFoldersThatHoldNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{
-		"site/manifest.json": "{}", "cluster/nodes/a.tsv": "x", "000001-01234567/x": "x", "[a]/nodes/gene.tsv": "x",
-		"a/x": "x",
+		"site/manifest.json": "{}", "cluster/nodes/a.tsv": "x", "000001-01234567/x": "x",
+		"[a]/nodes/gene.tsv": "x", "a/x": "x",
 	})
 	for name, want := range map[string]string{
-		"site": "", "cluster": "", "000001-01234567": "", "a": "", "missing": "", "site/manifest.json": "", "[a]": "a graph",
+		"site": "", "cluster": "", "000001-01234567": "", "a": "", "missing": "",
+		"site/manifest.json": "", "[a]": "a graph",
 	} {
 		if got := holds(filepath.Join(dir, name)); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
@@ -256,16 +261,20 @@ func TestOutputsCollide(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	must(t, dir, buildArgs...)
-	for _, line := range []string{
-		"ingest perturbations sets.tsv --graph graph --out a.tsv --dropped-names a.tsv",
-		"ingest perturbations sets.tsv --graph graph --out a.tsv dropped_names=./x/../a.tsv",
-		"split out --by sample --fractions a=1 --out s --html s",
-		"split out --by sample --fractions a=1 --out s --html s/page.html",
-		"rebuild --root r --dataset d --graph graph --perturbations sets.tsv --log-file m --metrics-file m",
+	ingested := strings.Fields("ingest perturbations sets.tsv --graph graph --out a.tsv")
+	split := strings.Fields("split out --by sample --fractions a=1 --out s")
+	for _, args := range [][]string{
+		with(ingested, "--dropped-names", "a.tsv"),
+		with(ingested, "dropped_names=./x/../a.tsv"),
+		with(split, "--html", "s"),
+		with(split, "--html", "s/page.html"),
+		with(smallRebuild, "--log-file", "m", "--metrics-file", "m"),
 	} {
-		execute(t, dir, strings.Fields(line)...).refused(t, 2, "is another output of this command")
+		execute(t, dir, args...).refused(t, 2, "is another output of this command")
 	}
-	nothing(t, filepath.Join(dir, "a.tsv"), filepath.Join(dir, "s"), filepath.Join(dir, "r"), filepath.Join(dir, "m"))
+	for _, name := range []string{"a.tsv", "s", "r", "m"} {
+		nothing(t, filepath.Join(dir, name))
+	}
 }
 
 // A log is appended only to a file that begins like a log, in either format, and has no other name.
@@ -292,13 +301,13 @@ func TestLogsAreKnown(t *testing.T) {
 	writeFiles(t, dir, sound)
 	for _, format := range []string{"text", "json"} {
 		for range 2 {
-			must(t, dir, "rebuild", "--root", "r", "--dataset", "d", "--graph", "graph", "--perturbations", "sets.tsv", "variants=[incidence]",
-				"--force", "--log-file", "log", "--log-format", format)
+			logged := with(smallRebuild, "--force", "--log-file", "log")
+			must(t, dir, with(logged, "--log-format", format)...)
 		}
 	}
 	if err := os.Link(filepath.Join(dir, "log"), filepath.Join(dir, "same")); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, dir, "rebuild", "--root", "r", "--dataset", "d", "--graph", "graph", "--perturbations", "sets.tsv", "--log-file", "same").
+	execute(t, dir, with(smallRebuild, "--log-file", "same")...).
 		refused(t, 2, "write same: the file has other names (hard links)")
 }

@@ -99,6 +99,23 @@ func (o outcome) hints(t *testing.T, want string) {
 	}
 }
 
+// prints checks the exit code, and that stdout contains some texts.
+func (o outcome) prints(t *testing.T, code int, want ...string) {
+	t.Helper()
+	missing := func(text string) bool { return !strings.Contains(o.stdout, text) }
+	if o.code != code || slices.ContainsFunc(want, missing) {
+		t.Errorf("got %d, %s%s\nwant %d and %q", o.code, o.stdout, o.stderr, code, want)
+	}
+}
+
+// warns checks that stderr contains a text.
+func (o outcome) warns(t *testing.T, want string) {
+	t.Helper()
+	if !strings.Contains(o.stderr, want) {
+		t.Errorf("got stderr:\n%s\nwant %q in it", o.stderr, want)
+	}
+}
+
 // nothing checks that there is none of the files.
 func nothing(t *testing.T, paths ...string) {
 	t.Helper()
@@ -147,7 +164,8 @@ func dataOf(t *testing.T, dataset string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
 	err := filepath.WalkDir(dataset, func(path string, entry os.DirEntry, err error) error {
-		aboutRun := entry != nil && slices.Contains([]string{"run.json", "staged.json"}, entry.Name())
+		names := []string{"run.json", "staged.json"}
+		aboutRun := entry != nil && slices.Contains(names, entry.Name())
 		if err != nil || entry.IsDir() || aboutRun {
 			return err
 		}

@@ -104,7 +104,8 @@ settings' lists every key.`,
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
 	scale.Usage, scale.DefValue = "use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
 	intFlag(flags, &o.build.Shards, "shards", 0, 0,
-		"number of shards (default: chosen by the dataset's size); --parts rounds it up to a multiple")
+		"number of shards (default: chosen by the dataset's size); "+
+			"--parts rounds it up to a multiple")
 	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods, "how to regenerate masks for verification: incidence, edges or both")
 	deviceFlag(cmd, &o.devices, "where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
 	intFlag(flags, &o.keep, "keep", 3, 1, "versions to keep, including the current one")
@@ -114,8 +115,11 @@ settings' lists every key.`,
 		"what to do if another run is rebuilding the dataset: fail exits with 75; "+
 			"ok says so on stdout, or nothing with --quiet, and exits with 0, unless this is a step")
 	logFlag(flags, &o.logFile, "log-file", "also append the log to `FILE`")
-	flags.Var(&output{path: &o.metricsFile, role: optional, ours: beginsWith(rebuild.MetricsBegin)}, "metrics-file",
-		"write metrics about the rebuild to `FILE`; end its name in .prom for node_exporter's textfile collector")
+	metrics := &output{
+		path: &o.metricsFile, role: optional, ours: beginsWith(rebuild.MetricsBegin),
+	}
+	flags.Var(metrics, "metrics-file", "write metrics about the rebuild to `FILE`; "+
+		"end its name in .prom for node_exporter's textfile collector")
 	steps := []rebuild.StepKind{rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish}
 	choiceFlag(cmd, &o.step, "step", "", steps,
 		"run one step: prepare, build, verify or publish")
@@ -123,7 +127,8 @@ settings' lists every key.`,
 	intFlag(flags, &o.parts, "parts", 1, 1, "with --step prepare: number of parts `N`")
 	intFlag(flags, &o.scrubDays, "scrub-days", 30, 0,
 		"days after which a run compares the current version with its digests again; 0: never")
-	flags.BoolVar(&o.forward, "forward", false, "make the newest version current again after somebody went back to an older one")
+	flags.BoolVar(&o.forward, "forward", false,
+		"make the newest version current again after somebody went back to an older one")
 	require(cmd, "root")
 	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
 		"step", "part", "parts", "forward"}
@@ -148,7 +153,8 @@ func (o *rebuildOptions) check(e *env) error {
 	switch {
 	case !rebuild.IsName(o.dataset):
 		return fault.New(fault.Usage, "add --dataset NAME",
-			"rebuild: found dataset name %q, expected letters, digits, ., _ and -, with a letter, digit or _ first", o.dataset)
+			"rebuild: found dataset name %q, expected letters, digits, ., _ and -, "+
+				"with a letter, digit or _ first", o.dataset)
 	case o.step.HasParts() != (o.part.count > 0):
 		return fault.New(fault.Usage,
 			"write --step build --part 3/16, for each part from 1 to the N of --step prepare",

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,8 +18,14 @@ import (
 func statusText(o outcome) string {
 	text := o.stdout
 	for pattern, with := range map[string]string{
-		`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`: "TIME", `\d{8}T\d{6}Z-\w{6}`: "RUN", `-[0-9a-f]{8}\b`: "-FINGER", `([a-z] )(now|\d+ \w+ ago)\b`: "${1}AGO",
-		`took \d+s`: "took N", `go1\.[\d.]+`: "GO", `process \d+`: "process N", ` on [\w.-]+, process`: " on HOST, process",
+		`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`: "TIME",
+		`\d{8}T\d{6}Z-\w{6}`:             "RUN",
+		`-[0-9a-f]{8}\b`:                 "-FINGER",
+		`([a-z] )(now|\d+ \w+ ago)\b`:    "${1}AGO",
+		`took \d+s`:                      "took N",
+		`go1\.[\d.]+`:                    "GO",
+		`process \d+`:                    "process N",
+		` on [\w.-]+, process`:           " on HOST, process",
 	} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, with)
 	}
@@ -70,7 +75,8 @@ func TestStatusScreens(t *testing.T) {
 		must(t, f.dir, step(rebuild.Build, part, drop...)...)
 	}
 	must(t, f.dir, step(rebuild.Verify, "5/16", drop...)...)
-	execute(t, f.dir, step(rebuild.Publish, "", drop...)...).refused(t, 1, "15 of 16 parts are not verified")
+	execute(t, f.dir, step(rebuild.Publish, "", drop...)...).
+		refused(t, 1, "15 of 16 parts are not verified")
 	screen("in parts", 4, `out/set
   current   000001-FINGER, made AGO (TIME), 150 samples
   from      a graph of 7 tables, sets.tsv; by 0.1.0 (commit of-the-tests, GO)
@@ -90,7 +96,9 @@ func TestStatusScreens(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.stdout), &all); err != nil || o.code != 4 {
 		t.Fatal(o.code, err, o.stdout)
 	}
-	if s := all.Datasets[0].State; len(s.Run.Built) != 2 || s.Run.Failures[0].ExitCode != 1 || s.Last.Failures[0].ExitCode != 3 {
+	s := all.Datasets[0].State
+	codes := [2]int{s.Run.Failures[0].ExitCode, s.Last.Failures[0].ExitCode}
+	if len(s.Run.Built) != 2 || codes != [2]int{1, 3} {
 		t.Errorf("got %s", o.stdout)
 	}
 }
@@ -109,39 +117,39 @@ func TestScrub(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
 	old := func(s *rebuild.State) { s.Scrubbed = time.Now().Add(-31 * 24 * time.Hour) }
+	byEdges := rebuildOf("keep=9", "method=edges")
 	must(t, f.dir, rebuildOf("keep=9")...)
-	must(t, f.dir, rebuildOf("keep=9", "method=edges")...) // shares the datasets
+	must(t, f.dir, byEdges...) // shares the datasets
 	damaged := filepath.Join(f.dir, "out/set/current/indices/shard-00000-of-00001/data.mdb")
 	if err := os.WriteFile(damaged, []byte(flipped(read(t, damaged), 5000)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	f.changeState(t, old)
-	if o := must(t, f.dir, rebuildOf("keep=9", "method=edges", "scrub_days=0")...); !strings.Contains(o.stdout, "nothing to do") {
-		t.Errorf("got %s", o.stdout)
-	}
-	must(t, f.dir, rebuildOf("keep=9", "method=edges", "scrub_days=32")...)
+	must(t, f.dir, with(byEdges, "scrub_days=0")...).prints(t, 0, "nothing to do")
+	must(t, f.dir, with(byEdges, "scrub_days=32")...)
 	// the next run continues an interrupted repair
-	stopped := f.beginStopped(t, 1, "out/set/.build-*/full-masks.building/.build/plan.json", rebuildOf("keep=9", "method=edges", "--metrics-file", "m.prom")...)
+	stopped := f.beginStopped(t, 1, "out/set/.build-*/full-masks.building/.build/plan.json",
+		with(byEdges, "--metrics-file", "m.prom")...)
 	kill(t, stopped)
-	if o := execute(t, f.dir, "status", "out"); o.code != 4 || !strings.Contains(o.stdout, "PROBLEM   the current version is damaged: ") {
-		t.Errorf("got %d, %s", o.code, o.stdout)
-	}
-	o := execute(t, f.dir, rebuildOf("keep=9", "method=edges", "--metrics-file", "m.prom")...)
+	execute(t, f.dir, "status", "out").prints(t, 4, "PROBLEM   the current version is damaged: ")
+	o := execute(t, f.dir, with(byEdges, "--metrics-file", "m.prom")...)
 	o.refused(t, 4, "replaces a damaged one", "shard-00000-of-00001/data.mdb")
-	if metrics := read(t, filepath.Join(f.dir, "m.prom")); !strings.Contains(metrics, `last_exit_code{dataset="set"} 4`) || !strings.Contains(metrics, `damaged{dataset="set"} 0`) {
-		t.Errorf("got %s", metrics)
+	metrics := read(t, filepath.Join(f.dir, "m.prom"))
+	for _, want := range []string{`last_exit_code{dataset="set"} 4`, `damaged{dataset="set"} 0`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("got %s, want %s in it", metrics, want)
+		}
 	}
 	for _, variant := range allVariants {
 		must(t, f.dir, "verify", "out/set/current/"+variant)
 		for _, path := range glob(t, f.dir, "out/set/current/"+variant+"/*") {
-			if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() && links(info) != 1 {
+			info, err := os.Stat(path)
+			if err != nil || info.Mode().IsRegular() && links(info) != 1 {
 				t.Errorf("%s is shared, or %v", path, err)
 			}
 		}
 	}
-	if o := must(t, f.dir, rebuildOf("keep=9", "method=edges")...); !strings.Contains(o.stdout, "nothing to do, version 000003-") {
-		t.Errorf("got %s", o.stdout)
-	}
+	must(t, f.dir, byEdges...).prints(t, 0, "nothing to do, version 000003-")
 	must(t, f.dir, "status", "out")
 
 	// a rebuild in steps
@@ -151,7 +159,8 @@ func TestScrub(t *testing.T) {
 	}
 	f.changeState(t, old)
 	f.steps(t, 2, rebuild.Prepare, rebuild.Build, rebuild.Verify)
-	execute(t, f.dir, step(rebuild.Publish, "")...).refused(t, 4, "replaces a damaged one", "incidence.positions")
+	execute(t, f.dir, step(rebuild.Publish, "")...).
+		refused(t, 4, "replaces a damaged one", "incidence.positions")
 	f.steps(t, 2, rebuild.Publish)
 	must(t, f.dir, "verify", "out/set/current/incidence")
 	must(t, f.dir, "status", "out")
@@ -177,25 +186,29 @@ func TestRollback(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run := func(more ...string) outcome { return must(t, f.dir, rebuildOf(with(more, "keep=9")...)...) }
+	run := func(more ...string) outcome {
+		t.Helper()
+		return must(t, f.dir, rebuildOf(with(more, "keep=9")...)...)
+	}
 	run()
 	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "last\tY000\t0.5\t\n")
 	run()
 	is("000002")
 	point("000001")
 	for range 2 {
-		if o := run(); !strings.Contains(o.stderr, "WARN current stays at an older version") {
-			t.Errorf("got %s", o.stderr)
-		}
+		run().warns(t, "WARN current stays at an older version")
 		is("000001")
-		for _, args := range [][]string{step(rebuild.Prepare, "", "keep=9"), step(rebuild.Build, "1/1", "keep=9"), step(rebuild.Verify, "1/1", "keep=9"), step(rebuild.Publish, "", "keep=9")} {
+		for _, args := range [][]string{
+			step(rebuild.Prepare, "", "keep=9"),
+			step(rebuild.Build, "1/1", "keep=9"),
+			step(rebuild.Verify, "1/1", "keep=9"),
+			step(rebuild.Publish, "", "keep=9"),
+		} {
 			must(t, f.dir, args...)
 		}
 		is("000001")
 	}
-	if o := must(t, f.dir, "status", "out"); !strings.Contains(o.stdout, "held back current stays at 000001-") {
-		t.Errorf("got %s", o.stdout)
-	}
+	must(t, f.dir, "status", "out").prints(t, 0, "held back current stays at 000001-")
 	run("--forward")
 	is("000002")
 	run()
@@ -223,7 +236,8 @@ func TestRollback(t *testing.T) {
 	} {
 		point(c.link)
 		f.changeState(t, func(s *rebuild.State) {
-			s.Current, s.Next, s.HeldBack = filepath.Base(glob(t, f.dir, "out/set/"+c.current+"-*")[0]), c.next, nil
+			current := filepath.Base(glob(t, f.dir, "out/set/"+c.current+"-*")[0])
+			s.Current, s.Next, s.HeldBack = current, c.next, nil
 		})
 		run("allow_wildtype=true")
 		is("000004")
@@ -250,45 +264,51 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2000, 60)
 	writeFiles(t, f.dir, map[string]string{
-		"set.yaml": "root: out\ngraph: ${oc.env:CELL}\nperturbations: ${oc.env:CELL}/../${oc.env:SCREEN}.tsv\n" +
+		"set.yaml": "root: out\n" +
+			"graph: ${oc.env:CELL}\nperturbations: ${oc.env:CELL}/../${oc.env:SCREEN}.tsv\n" +
 			"where: 'sample_id != \"${oc.env:TOKEN}\"'\ncontrols: [\"${oc.env:TOKEN}\"]\n" +
 			"log_file: set.log\nmetrics_file: set.prom\nvariants: [incidence, indices]\n",
 	})
-	if err := errors.Join(os.Rename(filepath.Join(f.dir, "graph"), filepath.Join(f.dir, "hunter2graph")),
-		os.Rename(filepath.Join(f.dir, "sets.tsv"), filepath.Join(f.dir, "hunter3sets.tsv"))); err != nil {
+	at := func(name string) string { return filepath.Join(f.dir, name) }
+	err := errors.Join(os.Rename(at("graph"), at("hunter2graph")),
+		os.Rename(at("sets.tsv"), at("hunter3sets.tsv")))
+	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(token string, args ...string) outcome {
 		cmd := program(t, "main", with([]string{"rebuild", "--config", "set.yaml"}, args...)...)
-		cmd.Dir, cmd.Env = f.dir, append(cmd.Env, "CELL=hunter2graph", "SCREEN=hunter3sets", "TOKEN="+token)
+		cmd.Dir = f.dir
+		cmd.Env = append(cmd.Env, "CELL=hunter2graph", "SCREEN=hunter3sets", "TOKEN="+token)
 		return finish(t, start(t, cmd))
 	}
-	for i, args := range [][]string{nil, {"--step", "prepare"}, {"--step", "build", "--part", "1/1"}, {"--step", "verify", "--part", "1/1"}, {"--step", "publish"}, {"unknown_genes=no"}} {
-		token := fmt.Sprint("hunter4secret", min(i, 1))
-		if o := run(token, args...); (o.code != 0) != (i == 5) {
-			t.Fatalf("%v: got %d, %s", args, o.code, o.stderr)
-		}
+	run("hunter4secret0").prints(t, 0)
+	for _, args := range []string{
+		"--step prepare", "--step build --part 1/1", "--step verify --part 1/1", "--step publish",
+	} {
+		run("hunter4secret1", strings.Fields(args)...).prints(t, 0)
 	}
+	run("hunter4secret1", "unknown_genes=no").refused(t, 2, "unknown")
 	if _, versions, _ := rebuild.Folders(filepath.Join(f.dir, "out/set")); len(versions) != 2 {
 		t.Errorf("got %v", versions)
 	}
-	if o := run("hunter4secret9", "--step", "build", "--part", "1/1"); o.code != 75 || !strings.Contains(o.stderr, "controls was") {
-		t.Errorf("got %d, %s", o.code, o.stderr)
-	}
+	run("hunter4secret9", "--step", "build", "--part", "1/1").refused(t, 75, "controls was")
 	rewrite(t, filepath.Join(f.dir, "hunter3sets.tsv"), "hunter4secret9x\tnobody\t1\t\n")
 	run("hunter4secret9").refused(t, 3, "nobody")
 	files := 0
 	for _, top := range []string{"out", "set.log", "set.prom"} {
-		_ = filepath.WalkDir(filepath.Join(f.dir, top), func(path string, entry os.DirEntry, err error) error {
+		check := func(path string, entry os.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return err
 			}
 			files++
-			if at := strings.Index(read(t, path), "hunter"); at >= 0 {
-				t.Errorf("%s: %.80q", path, read(t, path)[at:])
+			if i := strings.Index(read(t, path), "hunter"); i >= 0 {
+				t.Errorf("%s: %.80q", path, read(t, path)[i:])
 			}
 			return nil
-		})
+		}
+		if err := filepath.WalkDir(at(top), check); err != nil {
+			t.Error(err)
+		}
 	}
 	record := read(t, filepath.Join(f.dir, "out/set/current/version.json"))
 	if files < 20 || !strings.Contains(record, `sample_id != \"${oc.env:TOKEN}\" (sha256 `) {

@@ -58,7 +58,8 @@ func TestSteps(t *testing.T) {
 	o := execute(t, f.dir, step(rebuild.Publish, "")...)
 	o.refused(t, 1, "indices: 1 of 3 parts is not built: 2")
 	o.hints(t, "--step build --part 2/3")
-	execute(t, f.dir, step(rebuild.Verify, "1/3")...).refused(t, 1, "indices: 1 of 3 parts is not built: 2")
+	execute(t, f.dir, step(rebuild.Verify, "1/3")...).
+		refused(t, 1, "indices: 1 of 3 parts is not built: 2")
 	nothing(t, filepath.Join(f.dir, "out/set/current"))
 	must(t, f.dir, step(rebuild.Build, "2/3")...)
 	must(t, f.dir, step(rebuild.Verify, "2/3")...)
@@ -69,19 +70,22 @@ func TestSteps(t *testing.T) {
 
 	for _, mode := range []string{"indices", "full-masks"} {
 		must(t, f.dir, f.dataset(mode, "zstd", mode, "--shards", "3")...)
-		sameData(t, dataOf(t, filepath.Join(f.dir, "out/set/current", mode)), dataOf(t, filepath.Join(f.dir, mode)))
+		current := filepath.Join(f.dir, "out/set/current", mode)
+		sameData(t, dataOf(t, current), dataOf(t, filepath.Join(f.dir, mode)))
 	}
 	must(t, f.dir, rebuildOf("--root", "alone")...)
 	for _, variant := range allVariants {
-		name := "verify-" + variant + ".json"
-		sameReport(t, filepath.Join(f.dir, "out/set/current", name), filepath.Join(f.dir, "alone/set/current", name))
+		report := "set/current/verify-" + variant + ".json"
+		sameReport(t, filepath.Join(f.dir, "out", report), filepath.Join(f.dir, "alone", report))
 	}
 	// all steps find their work done; the number of parts or shards does not change the dataset
-	f.steps(t, 3, rebuild.Build, rebuild.Verify, rebuild.Publish, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
-	for _, args := range [][]string{step(rebuild.Prepare, "", "--parts", "5"), rebuildOf("shards=5")} {
-		if o := must(t, f.dir, args...); !strings.Contains(o.stdout, "nothing to do, version 000001-") {
-			t.Errorf("%v: got %s %s", args, o.stdout, o.stderr)
-		}
+	f.steps(t, 3, rebuild.Build, rebuild.Verify, rebuild.Publish)
+	f.steps(t, 3, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
+	for _, args := range [][]string{
+		step(rebuild.Prepare, "", "--parts", "5"),
+		rebuildOf("shards=5"),
+	} {
+		must(t, f.dir, args...).prints(t, 0, "nothing to do, version 000001-")
 	}
 	f.steps(t, 5, rebuild.Build, rebuild.Verify, rebuild.Publish)
 	if _, versions, _ := rebuild.Folders(filepath.Join(f.dir, "out/set")); len(versions) != 1 {
@@ -117,7 +121,8 @@ func TestPartsAtOnce(t *testing.T) {
 	for _, kind := range []rebuild.StepKind{rebuild.Build, rebuild.Verify} {
 		var running []*exec.Cmd
 		for i := range 2 * parts {
-			running = append(running, begin(t, f.dir, step(kind, fmt.Sprintf("%d/%d", i%parts+1, parts))...))
+			part := fmt.Sprintf("%d/%d", i%parts+1, parts)
+			running = append(running, begin(t, f.dir, step(kind, part)...))
 		}
 		for _, cmd := range running {
 			if o := finish(t, cmd); o.code != 0 {
@@ -151,7 +156,9 @@ func TestStepsOfAnotherPlan(t *testing.T) {
 			}
 			text := []byte(read(t, path))
 			text[len(text)-3]++ // a digit of the last phenotype
-			if err := errors.Join(os.WriteFile(path, text, 0o644), os.Chtimes(path, info.ModTime(), info.ModTime())); err != nil {
+			err = errors.Join(os.WriteFile(path, text, 0o644),
+				os.Chtimes(path, info.ModTime(), info.ModTime()))
+			if err != nil {
 				t.Fatal(err)
 			}
 		}, want: "input sets.tsv changed"},
@@ -161,7 +168,8 @@ func TestStepsOfAnotherPlan(t *testing.T) {
 			}
 		}, want: "sets.tsv"},
 		"a table less": {change: func(t *testing.T, dir string) {
-			if err := os.Remove(filepath.Join(dir, "graph/edges/reaction__rmr__metabolite.arrow")); err != nil {
+			table := filepath.Join(dir, "graph/edges/reaction__rmr__metabolite.arrow")
+			if err := os.Remove(table); err != nil {
 				t.Fatal(err)
 			}
 		}, want: "reaction__rmr__metabolite.arrow"},
@@ -169,7 +177,9 @@ func TestStepsOfAnotherPlan(t *testing.T) {
 		"variants": {more: []string{"variants=[indices]"}, want: "the stages changed"},
 		"program": {change: func(t *testing.T, dir string) {
 			plan := read(t, filepath.Join(dir, "out/set/plan.json"))
-			writeFiles(t, dir, map[string]string{"out/set/plan.json": regexp.MustCompile(`("(?:program|fingerprint)": ")`).ReplaceAllString(plan, "${1}0")})
+			identities := regexp.MustCompile(`("(?:program|fingerprint)": ")`)
+			plan = identities.ReplaceAllString(plan, "${1}0")
+			writeFiles(t, dir, map[string]string{"out/set/plan.json": plan})
 		}, want: "the program was 0"},
 		"another prepare": {change: func(t *testing.T, dir string) {
 			must(t, dir, step(rebuild.Prepare, "", "--parts", "3")...)
@@ -189,7 +199,11 @@ func TestStepsOfAnotherPlan(t *testing.T) {
 				c.change(t, dir)
 			}
 			before, _ := os.Readlink(filepath.Join(dir, "out/set/current"))
-			for _, args := range [][]string{step(rebuild.Build, "1/2"), step(rebuild.Build, "2/2"), step(rebuild.Verify, "1/2")} {
+			for _, args := range [][]string{
+				step(rebuild.Build, "1/2"),
+				step(rebuild.Build, "2/2"),
+				step(rebuild.Verify, "1/2"),
+			} {
 				o := execute(t, dir, with(args, c.more...)...)
 				o.refused(t, 75, c.want)
 				o.hints(t, "--step prepare")
@@ -215,30 +229,29 @@ func TestNothingReplacesAPart(t *testing.T) {
 	f := newFixture(t, 190_000, 530)
 	f.steps(t, 2, rebuild.Prepare)
 	plan := read(t, filepath.Join(f.dir, "out/set/plan.json"))
-	part := f.beginStopped(t, 1, "out/set/.build-*/indices.building/.build/.shard-*/*/data.mdb", step(rebuild.Build, "1/2")...)
-	for _, args := range [][]string{step(rebuild.Prepare, "", "--parts", "2", "reaction_rule=gpr"), step(rebuild.Publish, ""), rebuildOf()} {
+	part := f.beginStopped(t, 1, "out/set/.build-*/indices.building/.build/.shard-*/*/data.mdb",
+		step(rebuild.Build, "1/2")...)
+	for _, args := range [][]string{
+		step(rebuild.Prepare, "", "--parts", "2", "reaction_rule=gpr"),
+		step(rebuild.Publish, ""),
+		step(rebuild.Publish, "", "--if-busy", "ok"),
+		rebuildOf(),
+	} {
 		execute(t, f.dir, args...).refused(t, 75, "another rebuild of it is running")
-		execute(t, f.dir, with(step(rebuild.Publish, ""), "--if-busy", "ok")...).refused(t, 75, "running")
 	}
 	if o := must(t, f.dir, rebuildOf("--if-busy", "ok", "--quiet")...); o.stdout+o.stderr != "" {
 		t.Errorf("got %s%s", o.stdout, o.stderr)
 	}
-	if o := must(t, f.dir, rebuildOf("--if-busy", "ok")...); !strings.Contains(o.stdout, "another rebuild of it is running") {
-		t.Errorf("got %s", o.stdout)
-	}
+	must(t, f.dir, rebuildOf("--if-busy", "ok")...).prints(t, 0, "another rebuild of it is running")
 	must(t, f.dir, step(rebuild.Build, "2/2")...)
-	if o := must(t, f.dir, "status", "out/set"); !strings.Contains(o.stdout, "build 1/2 on ") {
-		t.Errorf("got %s", o.stdout)
-	}
+	must(t, f.dir, "status", "out/set").prints(t, 0, "build 1/2 on ")
 	if read(t, filepath.Join(f.dir, "out/set/plan.json")) != plan {
 		t.Error("the plan was replaced")
 	}
 	send(t, part, syscall.SIGKILL, syscall.SIGCONT)
 	finish(t, part)
-	o := execute(t, f.dir, "status", "out/set")
-	if o.code != 4 || !strings.Contains(o.stdout, "PROBLEM   build 1/2 (process ") || !strings.Contains(o.stdout, " was killed, or its machine was lost") {
-		t.Errorf("got %d, %s", o.code, o.stdout)
-	}
+	execute(t, f.dir, "status", "out/set").
+		prints(t, 4, "PROBLEM   build 1/2 (process ", " was killed, or its machine was lost")
 	f.steps(t, 2, rebuild.Build, rebuild.Verify, rebuild.Publish)
 	must(t, f.dir, "status", "out/set")
 	if left := glob(t, f.dir, "out/set/.[bt]*"); len(left) > 0 {
@@ -266,8 +279,11 @@ func TestKilledParts(t *testing.T) {
 		{rebuild.Verify, "verify-full-masks/*.json"},
 		{rebuild.Publish, "verify-indices.json"},
 	} {
-		rewrite(t, filepath.Join(f.dir, "sets.tsv"), fmt.Sprintf("more%d\tY%03d\t0\t\n", round, round))
-		for _, kind := range []rebuild.StepKind{rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish} {
+		more := fmt.Sprintf("more%d\tY%03d\t0\t\n", round, round)
+		rewrite(t, filepath.Join(f.dir, "sets.tsv"), more)
+		for _, kind := range []rebuild.StepKind{
+			rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish,
+		} {
 			if kind == moment.kind {
 				args := step(kind, "")
 				if kind.HasParts() {
@@ -276,9 +292,12 @@ func TestKilledParts(t *testing.T) {
 					args = with(args, "--parts", "3")
 				}
 				cmd := program(t, "main", args...)
-				cmd.Dir, cmd.Env = f.dir, append(cmd.Env, stopVariable+"=1 out/set/.build-*/"+moment.pattern)
+				cmd.Dir = f.dir
+				cmd.Env = append(cmd.Env, stopVariable+"=1 out/set/.build-*/"+moment.pattern)
 				start(t, cmd)
-				eventually(t, "a stop, or the end", func() bool { return isIn(cmd.Process.Pid, "T") || isIn(cmd.Process.Pid, "Z") })
+				eventually(t, "a stop, or the end", func() bool {
+					return isIn(cmd.Process.Pid, "T") || isIn(cmd.Process.Pid, "Z")
+				})
 				kill(t, cmd)
 			}
 			if kind == rebuild.Verify && round%3 == 2 {
@@ -290,7 +309,8 @@ func TestKilledParts(t *testing.T) {
 		for _, variant := range allVariants {
 			must(t, f.dir, "verify", "out/set/current/"+variant, "--method", "edges")
 		}
-		if m := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); m.Samples != 1501+round {
+		current := filepath.Join(f.dir, "out/set/current/indices")
+		if m := manifestOf(t, current); m.Samples != 1501+round {
 			t.Errorf("got %d samples", m.Samples)
 		}
 		if left := glob(t, f.dir, "out/set/.[bt]*"); len(left) > 0 {
@@ -310,16 +330,25 @@ func TestDamagedPart(t *testing.T) {
 		if len(found) != 1 {
 			t.Fatal(pattern, found)
 		}
-		if err := os.WriteFile(found[0], []byte(flipped(read(t, found[0]), len(read(t, found[0]))/2)), 0o644); err != nil {
+		text := read(t, found[0])
+		text = flipped(text, len(text)/2)
+		if err := os.WriteFile(found[0], []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// parts check all files that they read from prepare
-	for _, name := range []string{"incidence.positions", "incidence.arrow", "samples/part-00000.arrow", "graph/edges/gene__physical__gene.arrow"} {
+	for _, name := range []string{
+		"incidence.positions", "incidence.arrow", "samples/part-00000.arrow",
+		"graph/edges/gene__physical__gene.arrow",
+	} {
 		f.steps(t, 2, rebuild.Prepare)
 		damage("incidence/" + name)
 		execute(t, f.dir, step(rebuild.Build, "1/2")...).refused(t, 4, name)
-		for _, args := range [][]string{step(rebuild.Build, "2/2"), step(rebuild.Verify, "1/2"), step(rebuild.Publish, "")} {
+		for _, args := range [][]string{
+			step(rebuild.Build, "2/2"),
+			step(rebuild.Verify, "1/2"),
+			step(rebuild.Publish, ""),
+		} {
 			o := execute(t, f.dir, args...)
 			o.refused(t, 4, name)
 			o.hints(t, "--step prepare")
@@ -330,9 +359,7 @@ func TestDamagedPart(t *testing.T) {
 	must(t, f.dir, step(rebuild.Verify, "1/2")...)
 	execute(t, f.dir, step(rebuild.Verify, "2/2")...).refused(t, 4, "indices")
 	execute(t, f.dir, step(rebuild.Publish, "")...).refused(t, 4, "indices")
-	if o := execute(t, f.dir, "status", "out"); o.code != 4 || !strings.Contains(o.stdout, "failed    verify 2/2 with 4: ") {
-		t.Errorf("got %d, %s", o.code, o.stdout)
-	}
+	execute(t, f.dir, "status", "out").prints(t, 4, "failed    verify 2/2 with 4: ")
 	nothing(t, filepath.Join(f.dir, "out/set/current"))
 	f.steps(t, 2, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
 	must(t, f.dir, "status", "out")
@@ -341,19 +368,23 @@ func TestDamagedPart(t *testing.T) {
 func TestBadPartFlags(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 200, 20)
+	const together = "expected --part I/N with build and verify, and only with them"
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{step("shards", ""), "read --step: "},
-		{step(rebuild.Build, ""), "expected --part I/N with build and verify, and only with them"},
-		{step(rebuild.Publish, "1/2"), "expected --part I/N with build and verify, and only with them"},
-		{rebuildOf("--part", "1/2"), "expected --part I/N with build and verify, and only with them"},
+		{step(rebuild.Build, ""), together},
+		{step(rebuild.Publish, "1/2"), together},
+		{rebuildOf("--part", "1/2"), together},
 		{step(rebuild.Build, "0/2"), `read --part: found "0/2", expected I/N with 1 <= I <= N`},
 		{step(rebuild.Build, "3/2"), `read --part: found "3/2"`},
 		{step(rebuild.Build, "1"), `read --part: found "1"`},
 		{step(rebuild.Prepare, "", "--parts", "0"), "parts"},
-		{step(rebuild.Prepare, "", "--parts", "21"), "found 21 parts, expected at most 20, one per sample"},
+		{
+			step(rebuild.Prepare, "", "--parts", "21"),
+			"found 21 parts, expected at most 20, one per sample",
+		},
 	} {
 		execute(t, f.dir, c.args...).refused(t, 2, c.want)
 	}
@@ -364,21 +395,25 @@ func TestBadPartFlags(t *testing.T) {
 func TestPartsOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	f := newGroupFixture(t)
-	run := func(user int, args ...string) outcome { return finish(t, start(t, f.as(t, user, "022", args...))) }
-	if o := run(alice, "--step", "prepare", "--parts", "2"); o.code != 0 {
-		t.Fatalf("got %d, %s", o.code, o.stderr)
+	run := func(user int, args string) outcome {
+		t.Helper()
+		return finish(t, start(t, f.as(t, user, "022", strings.Fields(args)...)))
 	}
-	run(bob, "--step", "build", "--part", "1/2").refused(t, 75, fmt.Sprintf("the plan belongs to %d", alice))
-	for _, args := range [][]string{{"--step", "build", "--part", "1/2"}, {"--step", "build", "--part", "2/2"}, {"--step", "verify", "--part", "1/2"},
-		{"--step", "verify", "--part", "2/2"}, {"--step", "publish"}} {
-		if o := run(alice, args...); o.code != 0 || strings.Contains(o.stderr, "WARN not recorded") {
-			t.Errorf("%v: got %d, %s", args, o.code, o.stderr)
+	recorded := func(o outcome, want ...string) {
+		t.Helper()
+		o.prints(t, 0, want...)
+		if strings.Contains(o.stderr, "WARN not recorded") {
+			t.Errorf("got stderr:\n%s", o.stderr)
 		}
 	}
-	if o := run(bob); o.code != 0 || !strings.Contains(o.stdout, "nothing to do") || strings.Contains(o.stderr, "WARN not recorded") {
-		t.Errorf("got %d, %s%s", o.code, o.stdout, o.stderr)
-	}
-	if o := run(bob, "--step", "prepare", "allow_wildtype=true"); o.code != 0 {
-		t.Errorf("got %d, %s", o.code, o.stderr)
-	}
+	run(alice, "--step prepare --parts 2").prints(t, 0)
+	run(bob, "--step build --part 1/2").
+		refused(t, 75, fmt.Sprintf("the plan belongs to %d", alice))
+	recorded(run(alice, "--step build --part 1/2"))
+	recorded(run(alice, "--step build --part 2/2"))
+	recorded(run(alice, "--step verify --part 1/2"))
+	recorded(run(alice, "--step verify --part 2/2"))
+	recorded(run(alice, "--step publish"))
+	recorded(run(bob, ""), "nothing to do")
+	run(bob, "--step prepare allow_wildtype=true").prints(t, 0)
 }

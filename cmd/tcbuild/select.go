@@ -103,7 +103,8 @@ contradictory pins and empty parts are errors.`,
 		"with --by gene, what to do with samples whose genes belong to several parts: drop them, or put them into extra parts (parts)")
 	choiceFlag(cmd, &o.Wildtypes, "wildtypes", selection.SplitWildtypes,
 		[]selection.Wildtypes{selection.SplitWildtypes, selection.WholeWildtypes},
-		"with --by genotype or gene, what to do with samples that perturb no gene: split them by the fractions, or keep them together (whole)")
+		"with --by genotype or gene, what to do with samples that perturb no gene: "+
+			"split them by the fractions, or keep them together (whole)")
 	completes(cmd, "by", string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene))
 	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
 		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several conditions joined by commas, which must all be true; repeatable")
@@ -207,7 +208,9 @@ func seenTable(report *selection.SplitReport) page.Section {
 	return table
 }
 
-func describeSplit(path, out string, o selection.SplitOptions, report *selection.SplitReport) *page.Page {
+func describeSplit(
+	path, out string, o selection.SplitOptions, report *selection.SplitReport,
+) *page.Page {
 	how := "by " + string(o.By)
 	if len(o.Fractions) > 0 {
 		how = selection.FormatFractions(o.Fractions) + " " + how + fmt.Sprintf(", seed %d", o.Seed)

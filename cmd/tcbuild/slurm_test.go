@@ -114,7 +114,8 @@ func newCluster(t *testing.T) (c cluster, host string) {
 // if one of them has ended, because another process has taken its port.
 func (c cluster) startDaemons(t *testing.T, host, more string) bool {
 	t.Helper()
-	writeFiles(t, c.dir, map[string]string{"slurm.conf": fmt.Sprintf(slurmConf, host, c.dir, freePort(t), freePort(t)) + more})
+	settings := fmt.Sprintf(slurmConf, host, c.dir, freePort(t), freePort(t)) + more
+	writeFiles(t, c.dir, map[string]string{"slurm.conf": settings})
 	controller, node := c.daemon(t, "slurmctld", "-D"), c.daemon(t, "slurmd", "-D")
 	idle, ended := false, false
 	eventually(t, "an idle node", func() bool {
@@ -175,7 +176,9 @@ func (c cluster) submit(t *testing.T, dir string, environment []string, args ...
 // ended waits until all jobs have ended.
 func (c cluster) ended(t *testing.T) {
 	t.Helper()
-	eventually(t, "the end of all jobs", func() bool { return c.run(t, "squeue", "--noheader") == "" })
+	eventually(t, "the end of all jobs", func() bool {
+		return c.run(t, "squeue", "--noheader") == ""
+	})
 }
 
 // A rebuild as one job is queued again, and continues, after SLURM's warning of its time limit; not
@@ -191,15 +194,21 @@ func TestRebuildJobOnSLURM(t *testing.T) {
 	}
 	writeFiles(t, dir, map[string]string{
 		"big.yaml": "root: data\nscale: yeast\nsamples: 60000\nvariants: [incidence, full-masks]\n",
-		"bad.yaml": "root: data\ngraph: cell/graph\nperturbations: bad.tsv\n", "bad.tsv": "genes\nnobody\n",
+		"bad.yaml": "root: data\ngraph: cell/graph\nperturbations: bad.tsv\n",
+		"bad.tsv":  "genes\nnobody\n",
 	})
 	submit := func(config string) string {
-		return c.submit(t, dir, environment, "--cpus-per-task=2", "--mem=0", "--output=%j.log", "--mail-user=ann", script, config)
+		return c.submit(t, dir, environment, "--cpus-per-task=2", "--mem=0", "--output=%j.log",
+			"--mail-user=ann", script, config)
 	}
-	mails := func() string { text, _ := os.ReadFile(filepath.Join(c.dir, "mails")); return string(text) }
+	mails := func() string {
+		text, _ := os.ReadFile(filepath.Join(c.dir, "mails"))
+		return string(text)
+	}
 	building := func() {
 		t.Helper()
-		eventually(t, "a shard", func() bool { return len(glob(t, dir, "data/big/.build-*/full-masks.building/.build/plan.json")) > 0 })
+		const begun = "data/big/.build-*/full-masks.building/.build/plan.json"
+		eventually(t, "a shard", func() bool { return len(glob(t, dir, begun)) > 0 })
 	}
 
 	id := submit("big.yaml")
@@ -207,18 +216,26 @@ func TestRebuildJobOnSLURM(t *testing.T) {
 	c.run(t, "scancel", "--batch", "--signal=USR1", id)
 	c.ended(t)
 	log := read(t, filepath.Join(dir, id+".log"))
-	if !strings.Contains(log, "interrupted by SIGUSR1") || !strings.Contains(log, "stage full-masks") || mails() != "" {
-		t.Errorf("got log %s, mails %s", log, mails())
+	for _, want := range []string{"interrupted by SIGUSR1", "stage full-masks"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("got log %s, want %q in it", log, want)
+		}
+	}
+	if mails() != "" {
+		t.Errorf("got mails %s", mails())
 	}
 	must(t, dir, "verify", "data/big/current/full-masks", "--method", "edges")
 	must(t, dir, "status", "data")
 
-	writeFiles(t, dir, map[string]string{"big.yaml": strings.Replace(read(t, filepath.Join(dir, "big.yaml")), "60000", "60001", 1)})
+	config := read(t, filepath.Join(dir, "big.yaml"))
+	config = strings.Replace(config, "60000", "60001", 1)
+	writeFiles(t, dir, map[string]string{"big.yaml": config})
 	id = submit("big.yaml")
 	building()
 	c.run(t, "scancel", id)
 	c.ended(t)
-	if log := read(t, filepath.Join(dir, id+".log")); strings.Count(log, "interrupted by SIGTERM") != 1 {
+	log = read(t, filepath.Join(dir, id+".log"))
+	if strings.Count(log, "interrupted by SIGTERM") != 1 {
 		t.Errorf("cancelled: got log %s", log)
 	}
 
@@ -235,15 +252,11 @@ func TestRebuildJobOnSLURM(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.ended(t)
-	if o := execute(t, dir, "status", "data"); o.code != 4 || !strings.Contains(o.stdout, "was killed, or its machine was lost") {
-		t.Errorf("killed: got %d, %s", o.code, o.stdout)
-	}
+	execute(t, dir, "status", "data").prints(t, 4, "was killed, or its machine was lost")
 	submit("bad.yaml")
 	c.ended(t)
 	eventually(t, "mails", func() bool { return strings.Count(mails(), "Failed") == 2 })
-	if o := execute(t, dir, "status", "data/bad"); o.code != 4 || !strings.Contains(o.stdout, "failed    rebuild with 3: ") || !strings.Contains(o.stdout, "nobody") {
-		t.Errorf("refused: got %d, %s", o.code, o.stdout)
-	}
+	execute(t, dir, "status", "data/bad").prints(t, 4, "failed    rebuild with 3: ", "nobody")
 	submit("big.yaml")
 	c.ended(t)
 	must(t, dir, "status", "data/big")

@@ -57,13 +57,15 @@ func TestSynthIsReproducible(t *testing.T) {
 }
 
 func TestSynthErrors(t *testing.T) {
+	const whole = ", expected a whole decimal number, 0 or more"
 	for args, want := range map[string]string{
-		"synth --out x --scale huge":          "found \"huge\", expected tiny or yeast",
-		"synth --out x --samples -1":          "read --samples: found \"-1\", expected a whole decimal number, 0 or more",
-		"synth --out x --samples 17179869185": "found --samples 17179869185, expected at most the 17,179,869,184 that",
-		"synth --out . ":                      "write .: it already exists",
-		"synth --out x --seed minus":          "read --seed: found \"minus\", expected a whole decimal number, 0 or more",
-		"synth --config quickstart ~s":        "found no key s to remove",
+		"synth --out x --scale huge":   "found \"huge\", expected tiny or yeast",
+		"synth --out x --samples -1":   "read --samples: found \"-1\"" + whole,
+		"synth --out . ":               "write .: it already exists",
+		"synth --out x --seed minus":   "read --seed: found \"minus\"" + whole,
+		"synth --config quickstart ~s": "found no key s to remove",
+		"synth --out x --samples 17179869185": "found --samples 17179869185, " +
+			"expected at most the 17,179,869,184 that",
 	} {
 		code, _, stderr := inFolder(t, nil, args)
 		if code != 2 || !strings.Contains(stderr, want) {

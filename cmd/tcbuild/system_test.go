@@ -180,14 +180,13 @@ func TestStatusOfVersions(t *testing.T) {
 	writeFiles(t, dir, map[string]string{"d/000001-01234567/version.json": "{}", "d/.build-x": "x", "d/000002-01234567": "x"})
 	status := func(want string) {
 		t.Helper()
-		if o := execute(t, dir, "status", "d"); o.code != 4 || !strings.Contains(o.stdout, "  PROBLEM   "+want) {
-			t.Errorf("got %d, %q", o.code, o.stdout)
-		}
+		execute(t, dir, "status", "d").prints(t, 4, "  PROBLEM   "+want)
 	}
 	status("there are versions, but no current")
 	writeFiles(t, dir, map[string]string{"d/current": "x"})
 	status("current is not a symbolic link")
-	if err := errors.Join(os.Remove(filepath.Join(dir, "d/current")), os.Symlink("000001-01234567", filepath.Join(dir, "d/current"))); err != nil {
+	current := filepath.Join(dir, "d/current")
+	if err := errors.Join(os.Remove(current), os.Symlink("000001-01234567", current)); err != nil {
 		t.Fatal(err)
 	}
 	status("current cannot be read: d/000001-01234567/version.json holds no record")

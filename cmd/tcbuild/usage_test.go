@@ -94,8 +94,8 @@ var (
 )
 
 // checkHint panics if a hint names a flag or setting that neither the command nor any command that
-// the hint names has. TestMain makes every command of every test call it. It skips "the --out of the
-// build", which is no advice to pass that flag.
+// the hint names has. TestMain makes every command of every test call it. It skips "the --out of
+// the build", which is no advice to pass that flag.
 func checkHint(args []string, hint string) {
 	root := newRoot(newEnv(io.Discard, io.Discard))
 	var commands []*cobra.Command

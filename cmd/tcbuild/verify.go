@@ -59,8 +59,10 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 	memoryFlag(flags, &cuda.Pinned, "pinned-memory",
 		"host memory to pin for transfers to devices, such as 500MB (default: one eighth of the available memory)")
 	choiceFlag(cmd, &o.Method, "method", gpuverify.Both, methods, "how to regenerate masks: incidence, edges or both")
-	flags.Var(&output{path: &o.json, role: replaced, dash: true, ours: beginsWith(jsonBegin(reportKind))},
-		"json", "write the report to `FILE` (- for stdout)")
+	report := &output{
+		path: &o.json, role: replaced, dash: true, ours: beginsWith(jsonBegin(reportKind)),
+	}
+	flags.Var(report, "json", "write the report to `FILE` (- for stdout)")
 	workersFlag(flags, &o.Workers)
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		return runVerify(ctx, e, args[0], o)

@@ -21,17 +21,25 @@ func TestWorkflows(t *testing.T) {
 		args    []string
 		idle    string
 	}{
-		{"snakemake", []string{"--cores", "2", "--snakefile", "../../conf/snakemake/workflow/Snakefile"}, "Nothing to be done"},
-		{"nextflow", []string{"run", "-resume", "../../conf/nextflow/main.nf"}, "Cached process > PUBLISH"},
+		{
+			"snakemake",
+			[]string{"--cores", "2", "--snakefile", absolute(t, snakefile)},
+			"Nothing to be done",
+		},
+		{
+			"nextflow",
+			[]string{"run", "-resume", absolute(t, nextflowScript)},
+			"Cached process > PUBLISH",
+		},
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			t.Parallel()
 			needProgram(t, c.program)
 			dir, environment := workflow(t, "parts: 3\n")
 			environment = failsOnce(t, dir, environment, "--step build", "exit 75")
-			args := with(c.args[:len(c.args)-1], absolute(t, c.args[len(c.args)-1]))
-			run := func() (string, bool) { return runIn(t, dir, environment, c.program, args...) }
-			report, current := filepath.Join(dir, "results/cell/verify-incidence.json"), filepath.Join(dir, "data/cell/current")
+			run := func() (string, bool) { return runIn(t, dir, environment, c.program, c.args...) }
+			report := filepath.Join(dir, "results/cell/verify-incidence.json")
+			current := filepath.Join(dir, "data/cell/current")
 
 			if out, ok := run(); !ok || !strings.Contains(read(t, report), `"differences": 0`) {
 				t.Fatal(out)
@@ -59,8 +67,8 @@ func TestWorkflows(t *testing.T) {
 			if out, ok := run(); !ok || !strings.Contains(read(t, report), `"samples": 61`) {
 				t.Errorf("other input: got %s", out)
 			}
-			if manifest := manifestOf(t, filepath.Join(current, "incidence")); manifest.Samples != 61 {
-				t.Errorf("got %d samples, expected 61", manifest.Samples)
+			if m := manifestOf(t, filepath.Join(current, "incidence")); m.Samples != 61 {
+				t.Errorf("got %d samples, expected 61", m.Samples)
 			}
 		})
 	}
@@ -71,12 +79,17 @@ func TestSnakemakeLint(t *testing.T) {
 	t.Parallel()
 	needProgram(t, "snakemake")
 	dir, environment := workflow(t, "")
-	out, ok := runIn(t, dir, environment, "snakemake", "--lint", "--snakefile", absolute(t, "../../conf/snakemake/workflow/Snakefile"))
-	if !ok || !strings.Contains(out, "in a good condition") {
+	run := func(how string) (string, bool) {
+		return runIn(t, dir, environment, "snakemake", how, "--snakefile", absolute(t, snakefile))
+	}
+	if out, ok := run("--lint"); !ok || !strings.Contains(out, "in a good condition") {
 		t.Error(out)
 	}
-	writeFiles(t, dir, map[string]string{"config/config.yaml": "root: data\ndataset: a b\nperturbations: screen.arrow\nvariants: [masks]\nparts: 0\n"})
-	if out, ok := runIn(t, dir, environment, "snakemake", "-n", "--snakefile", absolute(t, "../../conf/snakemake/workflow/Snakefile")); ok {
+	writeFiles(t, dir, map[string]string{
+		"config/config.yaml": "root: data\ndataset: a b\nperturbations: screen.arrow\n" +
+			"variants: [masks]\nparts: 0\n",
+	})
+	if out, ok := run("-n"); ok {
 		t.Errorf("a wrong configuration passes: %s", out)
 	}
 }
@@ -86,7 +99,9 @@ func TestNextflowStubs(t *testing.T) {
 	t.Parallel()
 	needProgram(t, "nextflow")
 	dir, environment := workflow(t, "")
-	if out, ok := runIn(t, dir, with(environment, nextflowQuiet...), "nextflow", "run", absolute(t, "../../conf/nextflow/main.nf"), "-stub-run"); !ok {
+	out, ok := runIn(t, dir, with(environment, nextflowQuiet...),
+		"nextflow", "run", absolute(t, nextflowScript), "-stub-run")
+	if !ok {
 		t.Error(out)
 	}
 	nothing(t, filepath.Join(dir, "data"))
@@ -103,7 +118,10 @@ func workflow(t *testing.T, more string) (dir string, environment []string) {
 	if !strings.Contains(more, "parts") {
 		config += "parts: 2\n"
 	}
-	writeFiles(t, dir, map[string]string{"config/config.yaml": config, "nextflow.config": "params.parts = 3\n"})
+	writeFiles(t, dir, map[string]string{
+		"config/config.yaml": config,
+		"nextflow.config":    "params.parts = 3\n",
+	})
 	return dir, environment
 }
 
@@ -111,20 +129,29 @@ func workflow(t *testing.T, more string) (dir string, environment []string) {
 func replaceScreen(t *testing.T, dir string, content []byte) {
 	t.Helper()
 	next, old := filepath.Join(dir, "next"), time.Now().Add(-240*time.Hour)
-	err := errors.Join(os.WriteFile(next, content, 0o644), os.Chtimes(next, old, old), os.Rename(next, filepath.Join(dir, "screen.arrow")))
+	err := errors.Join(os.WriteFile(next, content, 0o644), os.Chtimes(next, old, old),
+		os.Rename(next, filepath.Join(dir, "screen.arrow")))
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-var nextflowQuiet = []string{"NXF_ANSI_LOG=false", "NXF_OFFLINE=true", "NXF_DISABLE_CHECK_LATEST=true"}
+const (
+	snakefile      = "../../conf/snakemake/workflow/Snakefile"
+	nextflowScript = "../../conf/nextflow/main.nf"
+)
+
+var nextflowQuiet = []string{
+	"NXF_ANSI_LOG=false", "NXF_OFFLINE=true", "NXF_DISABLE_CHECK_LATEST=true",
+}
 
 // failsOnce shadows tcbuild, in the PATH, with a script that fails the first time a step runs, by
 // how, and otherwise runs tcbuild.
 func failsOnce(t *testing.T, dir string, environment []string, step, how string) []string {
 	t.Helper()
-	script := "#!/bin/bash\n[[ $* == *'" + step + "'* ]] && mkdir '" + dir + "/failed' 2>/dev/null && " + how +
-		"\nPATH=${PATH#*:} exec tcbuild \"$@\"\n"
+	script := "#!/bin/bash\n" +
+		"[[ $* == *'" + step + "'* ]] && mkdir '" + dir + "/failed' 2>/dev/null && " + how + "\n" +
+		"PATH=${PATH#*:} exec tcbuild \"$@\"\n"
 	writeFiles(t, dir, map[string]string{"once/tcbuild": script})
 	if err := os.Chmod(filepath.Join(dir, "once/tcbuild"), 0o755); err != nil {
 		t.Fatal(err)

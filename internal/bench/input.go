@@ -64,8 +64,11 @@ func (in *inputs) optionsOf(keep int) (tcbuild.Options, error) {
 		return o, nil
 	}
 	o.Perturbations = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", keep))
-	o.PerturbationOptions = samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: in.AllowDuplicateIDs,
-		KindsColumn: samples.NoKinds} // its genes are those that the user's options remove
+	o.PerturbationOptions = samples.PerturbationOptions{
+		AllowWildtype:     true,
+		AllowDuplicateIDs: in.AllowDuplicateIDs,
+		KindsColumn:       samples.NoKinds, // it has only genes that the user's options remove
+	}
 	o.Rule = duplicates.Rule{}
 	if disk.Exists(o.Perturbations) {
 		return o, nil

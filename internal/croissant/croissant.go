@@ -87,14 +87,16 @@ func checkEarlier(dir string) error {
 		}
 		var end []byte // of Parquet, where its metadata are
 		if err == nil {
-			end, err = io.ReadAll(io.NewSectionReader(file, max(0, size-disk.MaxWhole), disk.MaxWhole))
+			start := max(0, size-disk.MaxWhole)
+			end, err = io.ReadAll(io.NewSectionReader(file, start, disk.MaxWhole))
 			file.Close()
 		}
 		if err != nil {
 			return fmt.Errorf("write %s: %w", path, err)
 		}
 		if !bytes.Contains(end, []byte(marker)) {
-			return fault.New(fault.Usage, "move it elsewhere", "write %s: it exists, and 'tcbuild croissant' did not make it", path)
+			return fault.New(fault.Usage, "move it elsewhere",
+				"write %s: it exists, and 'tcbuild croissant' did not make it", path)
 		}
 	}
 	return nil

@@ -162,7 +162,8 @@ func TestPublishCleans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left := filepath.Join(temporary.Path, "graph", ".sources.json.tcbuild-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		name := ".sources.json.tcbuild-ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		left := filepath.Join(temporary.Path, "graph", name)
 		if err := os.MkdirAll(filepath.Join(left, "deep"), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -150,8 +150,11 @@ func (t *transfer) try(ctx context.Context) error {
 // continues reports whether an answer is the rest of the content that part begins with.
 func (t *transfer) continues(response *http.Response, start int64) bool {
 	tag, length := response.Header.Get("ETag"), response.ContentLength
-	return strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", start)) &&
-		(t.tag == "" || tag == "" || tag == t.tag) && (t.size <= 0 || length < 0 || start+length == t.size)
+	rest := fmt.Sprintf("bytes %d-", start)
+	isRest := strings.HasPrefix(response.Header.Get("Content-Range"), rest)
+	otherTag := t.tag != "" && tag != "" && tag != t.tag
+	otherSize := t.size > 0 && length >= 0 && start+length != t.size
+	return isRest && !otherTag && !otherSize
 }
 
 // restart empties part, for a server that sends the file from its beginning.
@@ -171,6 +174,9 @@ func (t *transfer) restart(response *http.Response) error {
 
 // check refuses answers that are not the file.
 func (t *transfer) check(response *http.Response) error {
+	// over HTTP/1, nothing then says where the file ends
+	noLength := response.ContentLength < 0 && len(response.TransferEncoding) == 0
+	packed := response.Header.Get("Content-Encoding") == "gzip"
 	switch code := response.StatusCode; {
 	case code == http.StatusRequestedRangeNotSatisfiable:
 		t.version = ""
@@ -183,10 +189,10 @@ func (t *transfer) check(response *http.Response) error {
 		return t.failed("answered with a web page, expected a file")
 	case response.ContentLength == 0:
 		return t.failed("answered with an empty file")
-	case response.ContentLength < 0 && response.ProtoMajor == 1 && len(response.TransferEncoding) == 0:
-		return t.failed("answered without the length of the file, so that a cut would not be noticed")
-	}
-	if encoding := response.Header.Get("Content-Encoding"); encoding == "gzip" && !strings.HasSuffix(t.address, ".gz") {
+	case noLength && response.ProtoMajor == 1:
+		return t.failed("answered without the length of the file, " +
+			"so that a cut would not be noticed")
+	case packed && !strings.HasSuffix(t.address, ".gz"):
 		return t.failed("answered with content that is encoded as gzip, expected it as it is")
 	}
 	return nil
@@ -226,8 +232,8 @@ func (t *transfer) checkContent() error {
 	return nil
 }
 
-// broken returns the error of a failed connection. Another try may succeed, unless the address names
-// no machine.
+// broken returns the error of a failed connection. Another try may succeed, unless the address
+// names no machine.
 func (t *transfer) broken(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // silence
@@ -250,5 +256,6 @@ func (t *transfer) failed(format string, args ...any) error {
 }
 
 func (t *transfer) busy(format string, args ...any) error {
-	return fault.New(fault.Busy, "run the same command again to continue", "%s: %s", t.address, fmt.Sprintf(format, args...))
+	return fault.New(fault.Busy, "run the same command again to continue",
+		"%s: %s", t.address, fmt.Sprintf(format, args...))
 }

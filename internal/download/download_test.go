@@ -24,52 +24,91 @@ var content = strings.Repeat("src\tdst\nA\tB\n", 20_000)
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	const address = "SERVER/edges.tsv"
-	cases := []struct {
-		name    string
+	const rest = "bytes=9000-"
+	for name, c := range map[string]struct {
 		answers []answer
-		want    string // of the error; "": the whole content
-		kind    fault.Kind
 		ranges  []string // requested
 	}{
-		{"whole", []answer{whole("v1")}, "", 0, []string{""}},
-		{"cut, then continued", []answer{cut("v1", 9000), cut("v1", 70_000), whole("v1")}, "", 0, []string{"", "bytes=9000-", "bytes=70000-"}},
-		{"continued by its time", []answer{cut("", 9000), whole("")}, "", 0, []string{"", "bytes=9000-"}},
-		{"silent before its answer", []answer{silent, whole("v1")}, "", 0, []string{"", ""}},
-		{"silent in the middle", []answer{stalled(9000), whole("v1")}, "", 0, []string{"", "bytes=9000-"}},
-		{"replaced in the middle", []answer{other("v0"), whole("v1")}, "", 0, []string{"", "bytes=4000-"}},
-		{"no versions", []answer{cutPlain, plain}, "", 0, []string{"", ""}},
-		{"overloaded", []answer{status(503), status(429), whole("v1")}, "", 0, []string{"", "", ""}},
-		{"another range", []answer{cut("v1", 9000), shifted, whole("v1")}, "", 0, []string{"", "bytes=9000-", ""}},
-		{"the rest of another file", []answer{cut("v1", 9000), restOf("v2", content), whole("v1")}, "", 0, []string{"", "bytes=9000-", ""}},
-		{"the rest of a longer file", []answer{cut("v1", 9000), restOf("", content+"C\tD\n"), whole("v1")}, "", 0, []string{"", "bytes=9000-", ""}},
-		{"cut again and again", []answer{cutPlain}, address + ": the connection ended before the file", fault.Busy, nil},
-		{"always silent", []answer{silent}, address + ": received nothing for 2s", fault.Busy, nil},
-		{"always overloaded", []answer{status(503)}, address + ": answered 503 Service Unavailable", fault.Busy, nil},
-		{"not there", []answer{status(404)}, address + ": answered 404 Not Found", fault.Failed, []string{""}},
-		{"a page", []answer{text("text/html; charset=utf-8", "moved")}, address + ": answered with a web page, expected a file", fault.Failed, []string{""}},
-		{"a page called a table", []answer{text("text/plain", "\n<!DOCTYPE html><html>")}, address + ": answered with a web page, expected a file", fault.Failed, []string{""}},
-		{"empty", []answer{text("text/plain", "")}, address + ": answered with an empty file", fault.Failed, []string{""}},
-		{"without a length", []answer{endless}, address + ": answered without the length of the file, so that a cut would not be noticed", fault.Failed, []string{""}},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
+		"whole":                    {[]answer{whole("v1")}, []string{""}},
+		"continued by its time":    {[]answer{cut("", 9000), whole("")}, []string{"", rest}},
+		"silent before its answer": {[]answer{silent, whole("v1")}, []string{"", ""}},
+		"silent in the middle":     {[]answer{stalled(9000), whole("v1")}, []string{"", rest}},
+		"replaced in the middle": {
+			[]answer{other("v0"), whole("v1")},
+			[]string{"", "bytes=4000-"},
+		},
+		"no versions": {[]answer{cutPlain, plain}, []string{"", ""}},
+		"overloaded": {
+			[]answer{status(503), status(429), whole("v1")},
+			[]string{"", "", ""},
+		},
+		"cut, then continued": {
+			[]answer{cut("v1", 9000), cut("v1", 70_000), whole("v1")},
+			[]string{"", rest, "bytes=70000-"},
+		},
+		"another range": {
+			[]answer{cut("v1", 9000), shifted, whole("v1")},
+			[]string{"", rest, ""},
+		},
+		"the rest of another file": {
+			[]answer{cut("v1", 9000), restOf("v2", content), whole("v1")},
+			[]string{"", rest, ""},
+		},
+		"the rest of a longer file": {
+			[]answer{cut("v1", 9000), restOf("", content+"C\tD\n"), whole("v1")},
+			[]string{"", rest, ""},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, ranges := serve(t, c.answers)
-			part, client := newPart(t), impatient
-			if !strings.Contains(c.name, "silent") {
-				client.Silence = Patient.Silence // a busy machine must not pass for a silent server
-			}
-			err := client.Get(t.Context(), server+"/edges.tsv", part)
-			if c.want != "" {
-				if want := strings.Replace(c.want, "SERVER", server, 1); err == nil || err.Error() != want || fault.KindOf(err) != c.kind {
-					t.Errorf("got %v (kind %d), expected %s (kind %d)", err, fault.KindOf(err), want, c.kind)
-				}
-			} else if got, _ := os.ReadFile(part.Name()); err != nil || string(got) != content {
+			part := newPart(t)
+			err := clientFor(name).Get(t.Context(), server+"/edges.tsv", part)
+			if got, _ := os.ReadFile(part.Name()); err != nil || string(got) != content {
 				t.Errorf("got %d bytes and %v, expected %d", len(got), err, len(content))
 			}
-			if got := ranges(); c.ranges != nil && fmt.Sprint(got) != fmt.Sprint(c.ranges) {
+			if got := ranges(); !slices.Equal(got, c.ranges) {
 				t.Errorf("asked for %q, expected %q", got, c.ranges)
+			}
+		})
+	}
+}
+
+func TestGetRefuses(t *testing.T) {
+	t.Parallel()
+	const page = "answered with a web page, expected a file"
+	for name, c := range map[string]struct {
+		answer answer
+		kind   fault.Kind
+		want   string
+	}{
+		"cut again and again": {cutPlain, fault.Busy, "the connection ended before the file"},
+		"always silent":       {silent, fault.Busy, "received nothing for 2s"},
+		"always overloaded":   {status(503), fault.Busy, "answered 503 Service Unavailable"},
+		"not there":           {status(404), fault.Failed, "answered 404 Not Found"},
+		"a page":              {text("text/html; charset=utf-8", "moved"), fault.Failed, page},
+		"a page called a table": {
+			text("text/plain", "\n<!DOCTYPE html><html>"), fault.Failed, page,
+		},
+		"empty": {text("text/plain", ""), fault.Failed, "answered with an empty file"},
+		"without a length": {
+			endless, fault.Failed,
+			"answered without the length of the file, so that a cut would not be noticed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, ranges := serve(t, []answer{c.answer})
+			address := server + "/edges.tsv"
+			err := clientFor(name).Get(t.Context(), address, newPart(t))
+			if want := address + ": " + c.want; err == nil || err.Error() != want {
+				t.Errorf("got %v, expected %s", err, want)
+			}
+			if got := fault.KindOf(err); got != c.kind {
+				t.Errorf("got kind %d, expected %d", got, c.kind)
+			}
+			if got := ranges(); c.kind == fault.Failed && !slices.Equal(got, []string{""}) {
+				t.Errorf("asked for %q, expected one request", got)
 			}
 		})
 	}
@@ -80,8 +119,8 @@ func TestGetContinuesAnotherRun(t *testing.T) {
 	t.Parallel()
 	server, ranges := serve(t, []answer{cut("", 9000), whole("")})
 	part := newPart(t)
-	once := impatient
-	once.Silence, once.Pauses = Patient.Silence, nil
+	once := quick
+	once.Pauses = nil
 	if err := once.Get(t.Context(), server, part); !errors.Is(err, fault.Busy) {
 		t.Fatal(err)
 	}
@@ -93,7 +132,8 @@ func TestGetContinuesAnotherRun(t *testing.T) {
 	if err := once.Get(t.Context(), server, again); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := os.ReadFile(part.Name()); string(got) != content || fmt.Sprint(ranges()) != "[ bytes=9000-]" {
+	got, _ := os.ReadFile(part.Name())
+	if string(got) != content || !slices.Equal(ranges(), []string{"", "bytes=9000-"}) {
 		t.Errorf("got %d bytes by %q", len(got), ranges())
 	}
 }
@@ -102,7 +142,7 @@ func TestGetWithoutServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(nil)
 	server.Close()
-	err := impatient.Get(t.Context(), server.URL, newPart(t))
+	err := quick.Get(t.Context(), server.URL, newPart(t))
 	if !errors.Is(err, fault.Busy) || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("got %v", err)
 	}
@@ -115,20 +155,25 @@ func TestGetIsInterrupted(t *testing.T) {
 		cancel()
 		silent(w, r)
 	}})
-	if err := Patient.with(func(string) {}).Get(ctx, server, newPart(t)); !errors.Is(err, context.Canceled) {
+	if err := quick.Get(ctx, server, newPart(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func (c Client) with(tell func(string)) Client {
-	c.Tell = tell
-	return c
-}
-
-var impatient = Client{
-	Silence: 2 * time.Second,
+// quick pauses briefly. Like Patient, it does not take a busy machine for a silent server.
+var quick = Client{
+	Silence: Patient.Silence,
 	Pauses:  []time.Duration{time.Millisecond, time.Millisecond},
 	Tell:    func(string) {},
+}
+
+// clientFor is impatient in tests of silent servers.
+func clientFor(test string) Client {
+	client := quick
+	if strings.Contains(test, "silent") {
+		client.Silence = 2 * time.Second
+	}
+	return client
 }
 
 func newPart(t *testing.T) *os.File {
@@ -234,7 +279,8 @@ func cutPlain(w http.ResponseWriter, _ *http.Request) {
 }
 
 func shifted(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first(r)+1, len(content)-1, len(content)))
+	rest := fmt.Sprintf("bytes %d-%d/%d", first(r)+1, len(content)-1, len(content))
+	w.Header().Set("Content-Range", rest)
 	w.WriteHeader(http.StatusPartialContent)
 	io.WriteString(w, content[first(r)+1:])
 }
@@ -265,7 +311,8 @@ func text(contentType, text string) answer {
 func endless(w http.ResponseWriter, _ *http.Request) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
-		io.WriteString(connection, "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n"+content[:100])
+		header := "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+		io.WriteString(connection, header+content[:100])
 		connection.Close()
 	}
 }

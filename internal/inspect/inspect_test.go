@@ -72,7 +72,13 @@ func write(t *testing.T, name, text string) string {
 }
 
 func TestPerturbations(t *testing.T) {
-	const table = "sample_id\tgenes\tfitness\tnote\tsize\ns0\tYB|YA\t1\tx\t\ns1\tYA|YB\t3\ty\t\ns2\t\t\tz\t\ns2\tYX|YC\t2\tx\t\ns4\tYC\t\ty\t\ns5\tYC|YC\t1\tx\t\n"
+	const table = "sample_id\tgenes\tfitness\tnote\tsize\n" +
+		"s0\tYB|YA\t1\tx\t\n" +
+		"s1\tYA|YB\t3\ty\t\n" +
+		"s2\t\t\tz\t\n" +
+		"s2\tYX|YC\t2\tx\t\n" +
+		"s4\tYC\t\ty\t\n" +
+		"s5\tYC|YC\t1\tx\t\n"
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC", "YD"}, nil)
 	s, err := Perturbations(t.Context(), write(t, "sets.tsv", table), genes, nil)
 	if err != nil {
@@ -82,7 +88,8 @@ func TestPerturbations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"samples":5,"wildtypes":1,"self_pairs":1,"repeated_genes":0,"duplicate_genotypes":1,"duplicate_ids":1,` +
+	want := `{"samples":5,"wildtypes":1,"self_pairs":1,"repeated_genes":0,` +
+		`"duplicate_genotypes":1,"duplicate_ids":1,` +
 		`"unknown":{"samples":1,"genes":[{"name":"YX","count":1}]},` +
 		`"genotype_sizes":[{"genes":0,"samples":1},{"genes":1,"samples":1},{"genes":2,"samples":3}],` +
 		`"genes":{"things":4,"none":1,"median":2,"mean":1.5,"p90":2,"max":2,"most":"YA","bins":[{"from":0,"to":0,"things":1},{"from":1,"to":1,"things":0},{"from":2,"to":3,"things":3}]},` +

@@ -234,12 +234,15 @@ var columnFlags = regexp.MustCompile(`--(not-)?phenotypes|--attributes`)
 // ofBuild says, in hints with such flags, which command has them.
 func ofBuild(err error) error {
 	if hint := fault.HintOf(err); columnFlags.MatchString(hint) {
-		return fault.New(fault.KindOf(err), hint+"; these are flags of 'tcbuild incidence'", "%w", err)
+		hint += "; these are flags of 'tcbuild incidence'"
+		return fault.New(fault.KindOf(err), hint, "%w", err)
 	}
 	return err
 }
 
-func perturbations(ctx context.Context, path string, genes *ingest.Nodes, controls []string) (*PerturbationSummary, error) {
+func perturbations(
+	ctx context.Context, path string, genes *ingest.Nodes, controls []string,
+) (*PerturbationSummary, error) {
 	set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true, Controls: controls})
 	if err != nil {
 		return nil, err
@@ -281,9 +284,16 @@ func perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 		return nil, err
 	}
 	s := &PerturbationSummary{
-		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, Kinds: kinds.Counts(), SelfPairs: counts.SelfPairs, RepeatedGenes: counts.RepeatedGenes,
-		DuplicateGenotypes: repeats(genotypes), DuplicateIDs: repeats(ids),
-		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.Columns().Ignored...), // not null in JSON
+		Samples:            counts.Samples,
+		Wildtypes:          counts.Wildtypes,
+		Controls:           counts.Controls,
+		Kinds:              kinds.Counts(),
+		SelfPairs:          counts.SelfPairs,
+		RepeatedGenes:      counts.RepeatedGenes,
+		DuplicateGenotypes: repeats(genotypes),
+		DuplicateIDs:       repeats(ids),
+		SampleSummary:      c.summary(),
+		IgnoredColumns:     append([]string{}, set.Columns().Ignored...), // not null in JSON
 	}
 	if genes != nil {
 		s.Unknown = &UnknownSummary{Samples: affected, Genes: []NameCount{}}
@@ -315,11 +325,12 @@ func (s *PerturbationSummary) counts() page.Section {
 		{"genes that their record has again", count(s.RepeatedGenes), ""},
 	}}
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
-		which := ""
+		note := ""
 		if !samples.IsLoss(kind) {
-			which = "may leave their gene in place: a build needs removing_kinds"
+			note = "may leave their gene in place: a build needs removing_kinds"
 		}
-		table.Rows = append(table.Rows, []string{"perturbations of kind " + kind, count(s.Kinds[kind]), which})
+		row := []string{"perturbations of kind " + kind, count(s.Kinds[kind]), note}
+		table.Rows = append(table.Rows, row)
 	}
 	if s.Controls > 0 {
 		table.Rows = append(table.Rows, []string{"names of controls", count(s.Controls), ""})

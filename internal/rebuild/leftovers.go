@@ -24,7 +24,10 @@ type Leftover struct {
 // leftovers in it.
 func Leftovers(path string) (found []Leftover, err error) {
 	_, missing := os.Stat(path)
-	for _, where := range []struct{ dir, name string }{{filepath.Dir(path), filepath.Base(path)}, {path, ""}} {
+	for _, where := range []struct{ dir, name string }{
+		{filepath.Dir(path), filepath.Base(path)},
+		{path, ""},
+	} {
 		entries, err := os.ReadDir(where.dir)
 		if where.name == "" && (missing != nil || errors.Is(err, unix.ENOTDIR)) {
 			continue
@@ -34,7 +37,8 @@ func Leftovers(path string) (found []Leftover, err error) {
 		}
 		for _, entry := range entries {
 			left := leftoverAt(where.dir, entry.Name(), where.name)
-			if left.What != "" && entry.IsDir() == (left.lock != left.Path) && disk.IsMine(left.Path) {
+			isLock := left.lock == left.Path
+			if left.What != "" && entry.IsDir() != isLock && disk.IsMine(left.Path) {
 				found = append(found, left)
 			}
 		}
@@ -50,17 +54,18 @@ func Leftovers(path string) (found []Leftover, err error) {
 // for any.
 func leftoverAt(dir, entry, name string) Leftover {
 	path := filepath.Join(dir, entry)
+	isFor := func(output string) bool { return name == "" || name == output }
 	staged := strings.TrimSuffix(strings.TrimPrefix(entry, "."), ".staging.lock")
 	dataset, building := strings.CutSuffix(entry, ".building")
 	shardLock, versionLock := filepath.Join(path, ".build", "lock"), filepath.Join(dir, lockName)
 	switch {
 	case disk.TemporaryFor(entry, name):
 		return Leftover{path, "a temporary folder", filepath.Join(path, entry)}
-	case building && (name == "" || name == dataset) && disk.Exists(shardLock):
+	case building && isFor(dataset) && disk.Exists(shardLock):
 		return Leftover{path, "a dataset under construction", shardLock}
 	case name == "" && strings.HasPrefix(entry, buildingPrefix) && disk.Exists(versionLock):
 		return Leftover{path, "an unfinished version", versionLock}
-	case entry == store.StagingLock(staged) && (name == "" || name == staged):
+	case entry == store.StagingLock(staged) && isFor(staged):
 		return Leftover{path, "the lock of a copy", path}
 	}
 	return Leftover{}

@@ -81,10 +81,13 @@ func overview(dir string) (Overview, error) {
 	if o.State.Damage != "" {
 		problem("the current version is damaged: %s", o.State.Damage)
 	}
-	switch code := o.State.ExitCode(); {
-	case code != 0 && code != exitBusy && o.State.Run != nil && len(o.State.Run.Failures) > 0:
+	code := o.State.ExitCode()
+	failed := code != 0 && code != exitBusy
+	inProgress := o.State.Run != nil && len(o.State.Run.Failures) > 0
+	switch {
+	case failed && inProgress:
 		problem("a step of the run in progress failed with %d", code)
-	case code != 0 && code != exitBusy:
+	case failed:
 		problem("the last run failed with %d", code)
 	}
 	dead := len(o.State.Working) > 0 && !isLocked(dir)

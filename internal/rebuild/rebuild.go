@@ -13,10 +13,10 @@
 // A version gets its name after all stages, including verification, and never changes afterwards.
 // current is replaced by a rename, so it names a complete version at every moment.
 //
-// One process does it all (Run): it compares what the chain would make with what exists (Plan), runs
-// the missing stages, and publishes. Or a scheduler runs the steps: Prepare makes the input and the
-// first dataset, and pins the plan; parts build and verify ranges of samples (Part), on any node, in
-// any order; Publish adds up their reports and publishes. Both leave the same version.
+// One process does it all (Run): it compares what the chain would make with what exists (Plan),
+// runs the missing stages, and publishes. Or a scheduler runs the steps: Prepare makes the input
+// and the first dataset, and pins the plan; parts build and verify ranges of samples (Part), on any
+// node, in any order; Publish adds up their reports and publishes. Both leave the same version.
 package rebuild
 
 import (

@@ -69,7 +69,8 @@ func (c *Chain) isHeldBack(plan *Plan) (bool, error) {
 	})
 }
 
-// whatChanged names an input or setting that differs between two plans, "" if only the program does.
+// whatChanged names an input or setting that differs between two plans, "" if nothing but the
+// program does.
 func whatChanged(was, now []Record) string {
 	now = slices.Clone(now)
 	for i := range now {

@@ -207,7 +207,8 @@ func missingParts(dir string, kind StepKind, variant string, missing []int, part
 	if len(missing) > 1 {
 		is = "are"
 	}
-	hint := fmt.Sprintf("run 'tcbuild rebuild --step %s --part %d/%d' and likewise each that is missing",
+	hint := fmt.Sprintf(
+		"run 'tcbuild rebuild --step %s --part %d/%d' and likewise each that is missing",
 		kind, missing[0], parts)
 	return fault.New(fault.Failed, hint, "rebuild %s: %s: %d of %d parts %s not %s: %s",
 		dir, variant, len(missing), parts, is, what, strings.Join(names, ", "))
@@ -320,8 +321,8 @@ func piecePath(dataset string, piece gpuverify.Part) string {
 	return filepath.Join(partsFolder(dataset), name)
 }
 
-// Publish completes the pinned plan: it adds up the parts' reports, switches current and removes old
-// versions. The caller holds the lock alone.
+// Publish completes the pinned plan: it adds up the parts' reports, switches current and removes
+// old versions. The caller holds the lock alone.
 func (r *Rebuild) Publish(ctx context.Context) (*Result, error) {
 	pinned, err := ReadPinned(r.Dir)
 	if err != nil {

@@ -187,7 +187,7 @@ func (c *Chain) makeCurrent(name string) error {
 	return UpdateState(c.Dir, func(s *State) { s.Current, s.Next, s.HeldBack = name, "", nil })
 }
 
-// removeOthers removes everything from the unfinished version except the outputs of finished stages.
+// removeOthers removes from the unfinished version all but the outputs of finished stages.
 func (p *Plan) removeOthers() error {
 	entries, err := os.ReadDir(p.building)
 	if err != nil {
@@ -231,10 +231,11 @@ func (c *Chain) sweep(plan *Plan) error {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(c.Dir, entry.Name())
+		resumable := path == plan.building && plan.Ready == ""
 		switch {
 		case strings.HasPrefix(entry.Name(), temporaryPrefix):
 			c.leave(path, os.RemoveAll(path))
-		case strings.HasPrefix(entry.Name(), buildingPrefix) && (path != plan.building || plan.Ready != ""):
+		case IsUnfinished(entry.Name()) && !resumable:
 			c.leave(path, c.discard(path))
 		}
 	}

@@ -95,8 +95,10 @@ func TestContradictingPins(t *testing.T) {
 }
 
 func TestPinOfWildtypeByGene(t *testing.T) {
-	err := splitError(t, SplitOptions{By: ByGene, Wildtypes: WholeWildtypes}, "sample_id\tpart\nf\ttest\n")
-	wantError(t, err, fault.Input, `pins.tsv:2: found part test for sample "f", but --wildtypes whole puts wild types into train`, "omit --wildtypes")
+	whole := SplitOptions{By: ByGene, Wildtypes: WholeWildtypes}
+	err := splitError(t, whole, "sample_id\tpart\nf\ttest\n")
+	wantError(t, err, fault.Input, `pins.tsv:2: found part test for sample "f", `+
+		`but --wildtypes whole puts wild types into train`, "omit --wildtypes")
 }
 
 func TestPinsWithoutRows(t *testing.T) {

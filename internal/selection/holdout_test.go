@@ -103,7 +103,7 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 		var samples []sample
 		for a := range testGenes {
 			for b := a; b < testGenes; b++ {
-				if a != b && r.IntN(2) == 0 { // all singles: train has every gene that is not held out
+				if a != b && r.IntN(2) == 0 { // all singles: train has all genes not held out
 					continue
 				}
 				s := sample{id: fmt.Sprint(len(samples)), genes: []string{geneID(a)}}
@@ -157,8 +157,8 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 	}
 }
 
-// No gene is perturbed in two parts, whatever is drawn or held out, and straddling samples are where
-// their genes and the samples of train put them.
+// No gene is perturbed in two parts, whatever is drawn or held out, and straddling samples are
+// where their genes and the samples of train put them.
 func TestStraddling(t *testing.T) {
 	r := seed.Rand(t)
 	for n := range testrun.Cases(60, 15) {
@@ -248,7 +248,8 @@ func checkStraddling(t *testing.T, samples []sample, parts []string, twoParts bo
 		case straddles && twoParts && unseen == len(s.genes):
 			t.Fatalf("sample %v is in %s, want test: no gene of it is seen", s.genes, parts[i])
 		case !straddles && part != "train" && unseen != len(s.genes):
-			t.Fatalf("sample %v is in %s, %d of its genes are seen", s.genes, parts[i], len(s.genes)-unseen)
+			t.Fatalf("sample %v is in %s, %d of its genes are seen",
+				s.genes, parts[i], len(s.genes)-unseen)
 		}
 	}
 }
@@ -271,8 +272,9 @@ func TestRing(t *testing.T) {
 			continue // train has three genes that are not neighbours, and so no pair
 		}
 		checkStraddling(t, samples, readParts(t, dir, len(samples)), true)
+		seen := map[string]int{"train": 2, "test": 0, "test_unseen1": 1}
 		for _, s := range report.Seen {
-			if want := map[string]int{"train": 2, "test": 0, "test_unseen1": 1}[s.Part]; s.Seen != want {
+			if want := seen[s.Part]; s.Seen != want {
 				t.Errorf("seed %d: %+v, want %d seen", seed, s, want)
 			}
 		}
@@ -297,15 +299,16 @@ func TestWildtypes(t *testing.T) {
 		samples = append(samples, s)
 	}
 	dataset := build(t, samples)
+	separate := SeparateStraddling
 	for _, c := range []struct {
 		o    SplitOptions
 		want []int // wild types of train and test
 	}{
 		{SplitOptions{By: ByGenotype}, []int{60, 20}},
 		{SplitOptions{By: ByGene}, []int{60, 20}},
-		{SplitOptions{By: ByGene, Straddling: SeparateStraddling}, []int{60, 20}},
+		{SplitOptions{By: ByGene, Straddling: separate}, []int{60, 20}},
 		{SplitOptions{By: ByGene, Wildtypes: WholeWildtypes}, []int{80, 0}},
-		{SplitOptions{By: ByGene, Straddling: SeparateStraddling, Wildtypes: WholeWildtypes}, []int{80, 0}},
+		{SplitOptions{By: ByGene, Straddling: separate, Wildtypes: WholeWildtypes}, []int{80, 0}},
 	} {
 		c.o.Fractions, c.o.Seed = []Fraction{{"train", 75e7}, {"test", 25e7}}, r.Uint64()
 		parts, report := split(t, dataset, c.o)
@@ -317,7 +320,8 @@ func TestWildtypes(t *testing.T) {
 		}
 		reported := []int{report.Parts[0].Wildtypes, report.Parts[1].Wildtypes}
 		if !slices.Equal(got, c.want) || !slices.Equal(reported, got) {
-			t.Errorf("%+v: got %v wild types, want %v; the report is %+v", c.o, got, c.want, report.Parts)
+			t.Errorf("%+v: got %v wild types, want %v; the report is %+v",
+				c.o, got, c.want, report.Parts)
 		}
 	}
 	o := SplitOptions{By: ByGenotype, Wildtypes: WholeWildtypes, Fractions: half, Seed: r.Uint64()}
@@ -390,7 +394,10 @@ func TestHoldOut(t *testing.T) {
 			{[]string{"fitness=0"}, func(s sample) string { return map[bool]string{true: "test"}[s.fitness == "-0"] }},
 		} {
 			by := []By{BySample, ByGenotype}[r.IntN(2)]
-			o := SplitOptions{Fractions: []Fraction{{"train", 7e8}, {"val", 3e8}}, By: by, HoldOut: c.holdOut, Seed: r.Uint64()}
+			o := SplitOptions{
+				Fractions: []Fraction{{"train", 7e8}, {"val", 3e8}},
+				By:        by, HoldOut: c.holdOut, Seed: r.Uint64(),
+			}
 			heldOut := make(map[string]bool)
 			for _, s := range samples {
 				heldOut[c.want(s)] = true
@@ -448,7 +455,10 @@ func TestHoldOutErrors(t *testing.T) {
 		{SplitOptions{HoldOut: []string{"fitness=high"}}, `column "fitness" has numbers, found "high"`, ""},
 		{SplitOptions{HoldOut: []string{"medium=YPD", "val:medium=YPD"}}, `is held out by "test:medium=YPD" and by "val:medium=YPD"`, "in one part"},
 		{SplitOptions{Straddling: SeparateStraddling}, "read --straddling: found parts with --by sample", "split by gene"},
-		{SplitOptions{Wildtypes: WholeWildtypes}, "read --wildtypes: found whole with --by sample", "split by genotype or gene"},
+		{
+			SplitOptions{Wildtypes: WholeWildtypes},
+			"read --wildtypes: found whole with --by sample", "split by genotype or gene",
+		},
 		{SplitOptions{By: "medum"}, `read --by: found "medum", expected one of medium, batch, fitness, sample, genotype, gene`, "did you mean medium?"},
 		{SplitOptions{HoldOut: []string{"gene=" + file + ",gene=" + file}}, "found gene= twice", "name one file"},
 		{SplitOptions{By: ByGene, HoldOut: []string{"train:gene=" + file, "gene=" + file}}, "gene G01 is held out in train and in test", "in one part"},
@@ -491,8 +501,11 @@ func TestSharedGenesAndGenotypes(t *testing.T) {
 			wildtypes++
 		}
 	}
-	got, want := report.Parts[1], Part{Name: "test", Samples: 75, Units: 75, Wildtypes: wildtypes, Genotypes: len(genotypes["test"]), Genes: len(genes["test"]),
-		SharedGenotypes: shared(genotypes), SharedGenes: shared(genes)}
+	got, want := report.Parts[1], Part{
+		Name: "test", Samples: 75, Units: 75, Wildtypes: wildtypes,
+		Genotypes: len(genotypes["test"]), SharedGenotypes: shared(genotypes),
+		Genes: len(genes["test"]), SharedGenes: shared(genes),
+	}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -193,10 +193,10 @@ type splitter struct {
 	held    []*holdOut
 	unitKey func(*ingest.Sample) string // by column
 	units   []unit
-	unitOf  []int           // of a sample, or -1 less the part in which it is held out; empty by gene
+	unitOf  []int           // of a sample, or -1 less the part that holds it out; empty by gene
 	numbers map[string]int  // units, by their genes or value
 	key     []byte          // memory of a genotype's key
-	genes   []int           // units, by the number of the gene; none for genes that no sample perturbs
+	genes   []int           // units, by gene number; none for genes that no sample perturbs
 	seen    map[uint32]bool // by gene: those that a sample of the first part perturbs
 
 	wildtypes      []unit // drawn apart, in the order of their samples
@@ -319,7 +319,8 @@ func (s *splitter) addWildtype(number int, row *ingest.Sample, pin *pin) error {
 func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 	if pin != nil && pin.part != 0 && len(row.Genes) == 0 {
 		return fault.New(fault.Input, "leave it out, or omit --wildtypes",
-			"read pins %s: found part %s for sample %s, but --wildtypes whole puts wild types into %s",
+			"read pins %s: found part %s for sample %s, "+
+				"but --wildtypes whole puts wild types into %s",
 			pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[0])
 	}
 	for _, gene := range row.Genes {

@@ -54,7 +54,8 @@ func build(t *testing.T, samples []sample) *store.Dataset {
 		genes += geneID(i) + "\n"
 	}
 	for _, s := range samples {
-		table = append(append(table, '\n'), strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch}, "\t")...)
+		cells := []string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch}
+		table = append(table, "\n"+strings.Join(cells, "\t")...)
 		if hasKinds {
 			table = append(table, "\t"+s.kinds...)
 		}

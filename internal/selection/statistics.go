@@ -112,8 +112,8 @@ func newSlot(name string) *slot {
 	return &slot{Part: Part{Name: name}, genes: make(map[uint32]bool)}
 }
 
-// partOf returns a sample's part. By gene, that is the last part of any of its genes; straddles says
-// that they are in several, and unseen counts those that are not seen.
+// partOf returns a sample's part. By gene, that is the last part of any of its genes; straddles
+// says that they are in several, and unseen counts those that are not seen.
 func (s *splitter) partOf(number int, row *ingest.Sample) (part, unseen int, straddles bool, err error) {
 	if s.By != ByGene && s.unitOf[number] < 0 {
 		return -1 - s.unitOf[number], 0, false, nil
@@ -218,7 +218,8 @@ func (p *placement) checkFilled(slot *slot, drawn bool) error {
 	drawsBoth := drawn && len(p.wildtypes) > 0 && len(p.units) > 0
 	if drawsBoth && slot.Samples == slot.Wildtypes {
 		return fault.New(fault.Input, hint,
-			"split %s: part %s gets only wild types (%d of %d samples; %d of %d %ss), expected mutants",
+			"split %s: part %s gets only wild types (%d of %d samples; %d of %d %ss), "+
+				"expected mutants",
 			p.dataset.Dir, slot.Name, slot.Samples, p.dataset.Manifest.Samples,
 			slot.Units, len(p.units), p.By)
 	}
