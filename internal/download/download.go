@@ -63,19 +63,19 @@ func (c Client) Get(ctx context.Context, address string, part *os.File) error {
 			err = ctx.Err()
 		}
 		if err == nil || !errors.Is(err, fault.Busy) {
-			return errors.Join(err, t.keep())
+			return errors.Join(err, t.storeVersion())
 		}
 		if after, _ := t.part.Seek(0, io.SeekEnd); after > before {
 			tries = 0
 		}
 		if tries == len(c.Pauses) {
-			return errors.Join(err, t.keep())
+			return errors.Join(err, t.storeVersion())
 		}
 		c.Tell(fmt.Sprintf("%v; trying again in %v", err, c.Pauses[tries]))
 		select {
 		case <-time.After(c.Pauses[tries]):
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), t.keep())
+			return errors.Join(ctx.Err(), t.storeVersion())
 		}
 	}
 }
@@ -94,8 +94,8 @@ type transfer struct {
 	size     int64
 }
 
-// keep gives part the server's time of modification, by which a later run knows its version.
-func (t *transfer) keep() error {
+// storeVersion gives part the server's time of modification, by which a later run knows its version.
+func (t *transfer) storeVersion() error {
 	if t.modified.IsZero() {
 		return nil
 	}

@@ -84,9 +84,9 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 		return &Result{Version: plan.current.path, Unchanged: true}, err
 	}
 	if plan.Ready != "" {
-		return c.keep(plan)
+		return c.makeReadyCurrent(plan)
 	}
-	if err := c.begin(plan); err != nil {
+	if err := c.createBuilding(plan); err != nil {
 		return result, err
 	}
 	err = c.runStages(ctx, plan, true, result)
@@ -94,21 +94,22 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 		result.Version, err = c.publish(plan)
 	}
 	if err != nil {
-		return result, c.failed(plan, err)
+		return result, c.discardUnlessResumable(plan, err)
 	}
-	return result, c.repaired(plan, result.Version)
+	return result, c.clearDamage(plan, result.Version)
 }
 
-// failed discards the unfinished version unless another run may overcome the error.
-func (c *Chain) failed(plan *Plan, err error) error {
+// discardUnlessResumable discards the unfinished version after an error that another run cannot
+// overcome, and returns the error.
+func (c *Chain) discardUnlessResumable(plan *Plan, err error) error {
 	if kind := fault.KindOf(err); err != nil && kind != fault.Failed && kind != fault.Busy {
-		c.leave(plan.building, c.discard(plan.building))
+		c.warnIfLeft(plan.building, c.discard(plan.building))
 	}
 	return err
 }
 
-// keep makes the ready version current.
-func (c *Chain) keep(plan *Plan) (*Result, error) {
+// makeReadyCurrent makes the ready version current, unless it is already.
+func (c *Chain) makeReadyCurrent(plan *Plan) (*Result, error) {
 	result := &Result{Version: plan.Ready, Unchanged: true}
 	if plan.current == nil || plan.current.path != plan.Ready {
 		result.Unchanged = false
@@ -139,7 +140,7 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool, result *Res
 			err = c.link(plan, step.Stage)
 		}
 		if err == nil {
-			err = plan.note(&plan.Steps[i])
+			err = plan.recordDone(&plan.Steps[i])
 		}
 		if err != nil {
 			return err

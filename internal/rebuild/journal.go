@@ -79,7 +79,7 @@ func BeginJournal(o JournalOptions, log *slog.Logger) (*Journal, *slog.Logger, e
 	now := time.Now().UTC()
 	j.me = Process{Task: o.task(), Host: host, PID: os.Getpid(), User: me(), Begin: now, Seen: now}
 	var killed []Process
-	j.warn(j.update(func(s *State) { killed = s.begin(j.me, !o.Step.HasParts()) }))
+	j.warn(j.update(func(s *State) { killed = s.addProcess(j.me, !o.Step.HasParts()) }))
 	for _, p := range killed {
 		j.log.Warn("an earlier process was killed, or its machine was lost", "task", p.Task,
 			"host", p.Host, "pid", p.PID, "last_seen", p.Seen.Format(time.RFC3339))
@@ -154,7 +154,7 @@ func (j *Journal) End(err error, result *Result) {
 	close(j.ended)
 	j.beats.Wait()
 	result = cmp.Or(result, &Result{})
-	j.warn(j.update(func(s *State) { j.end(s, err, result) }))
+	j.warn(j.update(func(s *State) { j.recordEnd(s, err, result) }))
 	switch {
 	case err != nil:
 		j.file.Error(j.me.Task+" failed", "error", err, "hint", fault.HintOf(err),
@@ -165,15 +165,15 @@ func (j *Journal) End(err error, result *Result) {
 	}
 }
 
-// end changes the state when the process ends.
-func (j *Journal) end(s *State, err error, result *Result) {
+// recordEnd changes the state when the process ends.
+func (j *Journal) recordEnd(s *State, err error, result *Result) {
 	now := time.Now().UTC()
 	var failure *Failure
 	if err != nil {
 		failure = &Failure{Task: j.me.Task, At: now, ExitCode: fault.ExitCode(err),
 			Error: j.Redact(err.Error()), Hint: j.Redact(fault.HintOf(err))}
 	}
-	s.end(j.me, result.Ran, failure)
+	s.endProcess(j.me, result.Ran, failure)
 	if s.Run == nil {
 		return
 	}

@@ -250,9 +250,9 @@ func (p *Plan) records() (records []Record) {
 	return records
 }
 
-// unchanged checks that the sources are still as planned: otherwise the version would
+// checkUnchanged checks that the sources are still as planned: otherwise the version would
 // already be out of date.
-func (c *Chain) unchanged(plan *Plan) error {
+func (c *Chain) checkUnchanged(plan *Plan) error {
 	now, err := c.records()
 	if errors.Is(err, fs.ErrNotExist) {
 		return changed(err.Error())
@@ -279,8 +279,8 @@ func fingerprint(stages []Record) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// note records that a step is done, whose output is complete.
-func (p *Plan) note(done *Step) (err error) {
+// recordDone records that a step is done, whose output is complete.
+func (p *Plan) recordDone(done *Step) (err error) {
 	done.Action = Done
 	v := version{Run: p.run, Parts: p.parts}
 	for _, step := range p.Steps {
@@ -295,8 +295,9 @@ func (p *Plan) note(done *Step) (err error) {
 	return v.write(p.building)
 }
 
-// begin creates the folder of the unfinished version, and removes what must not be kept from it.
-func (c *Chain) begin(plan *Plan) error {
+// createBuilding creates the folder of the unfinished version, in place of one that the plan does
+// not resume.
+func (c *Chain) createBuilding(plan *Plan) error {
 	if plan.resumed {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (c *Chain) discardUnfinished() error {
 	unfinished, _, err := Folders(c.Dir)
 	for _, name := range unfinished {
 		path := filepath.Join(c.Dir, name)
-		c.leave(path, c.discard(path))
+		c.warnIfLeft(path, c.discard(path))
 	}
 	return err
 }
@@ -85,9 +85,9 @@ func scrub(ctx context.Context, version string) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// repaired clears the damage in the state after a new version was published. If there was any, the
-// run still ends with an error, so that somebody notices.
-func (c *Chain) repaired(plan *Plan, version string) error {
+// clearDamage clears the damage in the state after a new version was published. If there was any,
+// the run still ends with an error, so that somebody notices.
+func (c *Chain) clearDamage(plan *Plan, version string) error {
 	isLinked := func(step Step) bool { return step.Why == unchangedWhy }
 	linked := slices.ContainsFunc(plan.Steps, isLinked)
 	err := UpdateState(c.Dir, func(s *State) {

@@ -141,8 +141,8 @@ func overwrite(path string, state *State) error {
 	return errors.Join(err, file.Close())
 }
 
-// begin adds a process. If it works alone, all others in the list were killed.
-func (s *State) begin(p Process, alone bool) (killed []Process) {
+// addProcess adds a process. If it works alone, all others in the list were killed.
+func (s *State) addProcess(p Process, alone bool) (killed []Process) {
 	if alone {
 		killed, s.Working = s.Working, nil
 	}
@@ -154,8 +154,8 @@ func (s *State) begin(p Process, alone bool) (killed []Process) {
 	return killed
 }
 
-// end removes a process, and replaces the failures of its task. failure is nil if it succeeded.
-func (s *State) end(p Process, ran int, failure *Failure) {
+// endProcess removes a process, and replaces the failures of its task. failure is nil if it succeeded.
+func (s *State) endProcess(p Process, ran int, failure *Failure) {
 	isMe := func(other Process) bool {
 		return other.Task == p.Task && other.PID == p.PID && other.Host == p.Host
 	}

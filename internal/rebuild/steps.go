@@ -61,14 +61,14 @@ func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 		err = r.prepare(ctx, plan, result)
 	}
 	if err == nil {
-		err = r.unchanged(plan)
+		err = r.checkUnchanged(plan)
 	}
 	var pinned *Pinned
 	if err == nil {
 		pinned, err = r.pin(plan, files)
 	}
 	if err != nil {
-		return result, r.failed(plan, err)
+		return result, r.discardUnlessResumable(plan, err)
 	}
 	if plan.Ready != "" && plan.current != nil && plan.current.path == plan.Ready {
 		result.Version, result.Unchanged = plan.Ready, true
@@ -79,7 +79,7 @@ func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 }
 
 func (r *Rebuild) prepare(ctx context.Context, plan *Plan, result *Result) error {
-	if err := r.begin(plan); err != nil {
+	if err := r.createBuilding(plan); err != nil {
 		return err
 	}
 	if v := readVersion(plan.building); plan.resumed && v != nil {

@@ -139,7 +139,7 @@ func Number(name string) int {
 
 // publish gives the unfinished version its name, and makes it current.
 func (c *Chain) publish(plan *Plan) (string, error) {
-	if err := c.unchanged(plan); err != nil {
+	if err := c.checkUnchanged(plan); err != nil {
 		return "", err
 	}
 	if err := plan.removeOthers(); err != nil {
@@ -216,7 +216,8 @@ func (c *Chain) prune() {
 		return
 	}
 	for _, name := range names[:max(0, len(names)-c.Keep)] {
-		if name != current && c.leave(filepath.Join(c.Dir, name), c.discard(filepath.Join(c.Dir, name))) {
+		path := filepath.Join(c.Dir, name)
+		if name != current && c.warnIfLeft(path, c.discard(path)) {
 			c.Log.Info("removed", "version", name)
 		}
 	}
@@ -234,9 +235,9 @@ func (c *Chain) sweep(plan *Plan) error {
 		resumable := path == plan.building && plan.Ready == ""
 		switch {
 		case strings.HasPrefix(entry.Name(), temporaryPrefix):
-			c.leave(path, os.RemoveAll(path))
+			c.warnIfLeft(path, os.RemoveAll(path))
 		case IsUnfinished(entry.Name()) && !resumable:
-			c.leave(path, c.discard(path))
+			c.warnIfLeft(path, c.discard(path))
 		}
 	}
 	return nil
@@ -261,9 +262,9 @@ func (c *Chain) temporary() (path string, err error) {
 	return path, os.Mkdir(path, 0o777)
 }
 
-// leave reports whether a path was removed. One that stays, because of err, does no harm: a warning
-// says whose it is, and what its owner can do.
-func (c *Chain) leave(path string, err error) (removed bool) {
+// warnIfLeft reports whether a path was removed. One that stays, because of err, does no harm: a
+// warning says whose it is, and what its owner can do.
+func (c *Chain) warnIfLeft(path string, err error) (removed bool) {
 	if err == nil {
 		return true
 	}

@@ -470,7 +470,8 @@ func TestSplitsKnowGenesThatAreNotDeleted(t *testing.T) {
 					genotypes[part] = make(map[string]bool)
 				}
 				genotypes[part][genotype] = true
-				if o.By == ByGene && part != "train" && part != "test" || genotype == "" {
+				isPlaced := part == "train" || part == "test"
+				if o.By == ByGene && !isPlaced || genotype == "" {
 					continue
 				}
 				units := []string{genotype}

@@ -19,7 +19,7 @@ const (
 // Rand returns a test's random numbers.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
-	return rand.New(rand.NewPCG(of(t), 0))
+	return rand.New(rand.NewPCG(seedOf(t), 0))
 }
 
 // OneIn picks one in n tests, by name, and reports whether this is one of them.
@@ -27,10 +27,10 @@ func OneIn(t testing.TB, n int) bool {
 	t.Helper()
 	name := fnv.New64a()
 	name.Write([]byte(t.Name()))
-	return rand.New(rand.NewPCG(of(t), name.Sum64())).IntN(n) == 0
+	return rand.New(rand.NewPCG(seedOf(t), name.Sum64())).IntN(n) == 0
 }
 
-func of(t testing.TB) uint64 {
+func seedOf(t testing.TB) uint64 {
 	t.Helper()
 	switch text := os.Getenv(variable); text {
 	case "":
