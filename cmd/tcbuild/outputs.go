@@ -133,7 +133,7 @@ func (o *output) check(reads []fs.FileInfo) error {
 	path := *o.path
 	first := path // that the command writes
 	if o.role == folderOutput {
-		first = filepath.Join(path, "dataset")
+		first = filepath.Join(path, "dataset") // whatever its name: the root may be a link
 	}
 	if err := checkPlaceOf(path, first); err != nil {
 		return err
@@ -282,16 +282,11 @@ func resolve(path string) string {
 	if err != nil || path == "/" {
 		return path
 	}
-	dir, missing := filepath.Dir(path), filepath.Base(path)
-	for {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, missing)
-		}
-		if dir == "/" {
-			return path
-		}
-		dir, missing = filepath.Dir(dir), filepath.Join(filepath.Base(dir), missing)
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil { // it does not exist yet
+		dir = resolve(filepath.Dir(path))
 	}
+	return filepath.Join(dir, filepath.Base(path))
 }
 
 // checkPrintable refuses a path that would break a line of a log, a script or a page.

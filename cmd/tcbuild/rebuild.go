@@ -178,12 +178,10 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 		return o.show(e)
 	}
 	chain, chainErr := o.chain(e)
-	reads := []string{o.build.Perturbations}
 	if chain != nil {
-		reads = append(reads, chain.Reads()...)
-	}
-	if err := checkOutputs(o.given, reads); err != nil {
-		return err
+		if err := checkOutputs(o.given, chain.Reads()); err != nil {
+			return err
+		}
 	}
 	sharing := disk.Alone
 	if o.step.HasParts() {

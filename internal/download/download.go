@@ -43,8 +43,9 @@ const byHand = "check the address in a browser, or save the file there yourself"
 //
 // If the server answers with an error, a web page, nothing, or a file of unknown length, the error
 // is a fault.Failed. All errors name the address.
-func (c Client) Get(ctx context.Context, address string, part *os.File) error {
+func (c Client) Get(ctx context.Context, address string, part *os.File) (err error) {
 	t := &transfer{client: c, address: address, part: part}
+	defer func() { err = errors.Join(err, t.storeVersion()) }()
 	info, err := part.Stat()
 	if err != nil {
 		return err
@@ -62,20 +63,20 @@ func (c Client) Get(ctx context.Context, address string, part *os.File) error {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		if err == nil || !errors.Is(err, fault.Busy) {
-			return errors.Join(err, t.storeVersion())
+		if !errors.Is(err, fault.Busy) {
+			return err
 		}
 		if after, _ := t.part.Seek(0, io.SeekEnd); after > before {
 			tries = 0
 		}
 		if tries == len(c.Pauses) {
-			return errors.Join(err, t.storeVersion())
+			return err
 		}
 		c.Tell(fmt.Sprintf("%v; trying again in %v", err, c.Pauses[tries]))
 		select {
 		case <-time.After(c.Pauses[tries]):
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), t.storeVersion())
+			return ctx.Err()
 		}
 	}
 }

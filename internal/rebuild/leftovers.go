@@ -63,7 +63,7 @@ func leftoverAt(dir, entry, name string) Leftover {
 		return Leftover{path, "a temporary folder", filepath.Join(path, entry)}
 	case building && isFor(dataset) && disk.Exists(shardLock):
 		return Leftover{path, "a dataset under construction", shardLock}
-	case name == "" && strings.HasPrefix(entry, buildingPrefix) && disk.Exists(versionLock):
+	case name == "" && IsUnfinished(entry) && disk.Exists(versionLock):
 		return Leftover{path, "an unfinished version", versionLock}
 	case entry == store.StagingLock(staged) && isFor(staged):
 		return Leftover{path, "the lock of a copy", path}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
@@ -31,13 +30,11 @@ type Pinned struct {
 	Parts int       `json:"parts"`
 	// name of a finished version that is what the chain would make, so that parts have nothing to
 	// do; "": none
-	Version    string   `json:"version"`
-	Variants   []string `json:"variants"`
-	Samples    int      `json:"samples"`
-	Genes      int      `json:"genes"`
-	Positions  int      `json:"positions"`   // of all masks of a sample together
-	Columns    int      `json:"columns"`     // phenotypes and attributes
-	InputBytes int64    `json:"input_bytes"` // of all files that are read
+	Version   string   `json:"version"`
+	Variants  []string `json:"variants"`
+	Samples   int      `json:"samples"`
+	Positions int      `json:"positions"` // of all masks of a sample together
+	Columns   int      `json:"columns"`   // phenotypes and attributes
 
 	Program     string       `json:"program"`
 	Fingerprint string       `json:"fingerprint"` // of the whole chain
@@ -118,14 +115,6 @@ func (r *Rebuild) pin(plan *Plan, files []pinnedFile) (*Pinned, error) {
 	}
 	p.Samples, p.Positions = m.Samples, m.MaskPositions()
 	p.Columns = len(m.Phenotypes) + len(m.Attributes)
-	for _, mask := range m.Masks {
-		if mask.Name == ingest.Gene {
-			p.Genes = mask.Size
-		}
-	}
-	for _, file := range files {
-		p.InputBytes += file.Bytes
-	}
 	if p.Version == "" && p.Parts > max(p.Samples, 1) {
 		return nil, fault.New(fault.Usage, "give fewer with --parts",
 			"prepare %s: found %d parts, expected at most %d, one per sample",

@@ -73,21 +73,12 @@ func (c *Chain) isHeldBack(plan *Plan) (bool, error) {
 // program does.
 func whatChanged(was, now []Record) string {
 	now = slices.Clone(now)
-	for i := range now {
-		if i < len(was) {
-			now[i].Program = was[i].Program
-		}
+	for i := range min(len(was), len(now)) {
+		now[i].Program = was[i].Program
 	}
-	if len(was) != len(now) {
-		return "the stages changed"
+	isSame := func(a, b Record) bool { return a.Stage == b.Stage && difference(a, b) == "" }
+	if slices.EqualFunc(was, now, isSame) {
+		return ""
 	}
-	for i := range now {
-		if now[i].Stage != was[i].Stage {
-			return "the stages changed"
-		}
-		if why := difference(was[i], now[i]); why != "" {
-			return why
-		}
-	}
-	return ""
+	return whatDiffers(was, now)
 }

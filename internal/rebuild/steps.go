@@ -182,9 +182,8 @@ func (r *Rebuild) complete(ctx context.Context, variant, version string, parts i
 		missing = append(missing, part)
 	}
 	for i, shard := range shards {
-		part := i*parts/len(shards) + 1
-		if shard.State != store.ShardDone && !slices.Contains(missing, part) {
-			missing = append(missing, part)
+		if shard.State != store.ShardDone {
+			missing = addPart(missing, i*parts/len(shards)+1)
 		}
 	}
 	if len(missing) > 0 {
@@ -299,9 +298,8 @@ func (r *Rebuild) gather(
 	pieces := r.pieces(dataset, parts)
 	missing := []int{}
 	for _, piece := range pieces {
-		part := partOf(piece, dataset.Manifest.Samples, parts) + 1
-		if piece.Report == nil && !slices.Contains(missing, part) {
-			missing = append(missing, part)
+		if piece.Report == nil {
+			missing = addPart(missing, partOf(piece, dataset.Manifest.Samples, parts)+1)
 		}
 	}
 	if len(missing) > 0 {

@@ -121,7 +121,7 @@ func Folders(dir string) (unfinished, finished []string, err error) {
 	for _, entry := range entries {
 		switch name := entry.Name(); {
 		case !entry.IsDir():
-		case strings.HasPrefix(name, buildingPrefix):
+		case IsUnfinished(name):
 			unfinished = append(unfinished, name)
 		case IsVersion(name):
 			finished = append(finished, name)
