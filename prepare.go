@@ -156,7 +156,8 @@ func (s *sources) openSamples(ctx context.Context) (err error) {
 		return err
 	}
 	s.samples = source // which close closes
-	if source, err = duplicates.Apply(ctx, source, s.Rule, s.Perturbations, s.graph.Genes); err != nil {
+	source, err = duplicates.Apply(ctx, source, s.Rule, s.Perturbations, s.graph.Genes)
+	if err != nil {
 		return err
 	}
 	s.samples = source
@@ -251,7 +252,8 @@ func (s *sources) logKinds() {
 	if kinds.Removing != nil {
 		removing = fault.List(kinds.Removing)
 	}
-	s.Log.Info("kinds of perturbations", "perturbations", samples.ListKinds(kinds.Perturbations), "removing", removing)
+	s.Log.Info("kinds of perturbations",
+		"perturbations", samples.ListKinds(kinds.Perturbations), "removing", removing)
 }
 
 // checkDropped returns an error if more samples were dropped for unknown genes than may be: it is

@@ -16,7 +16,7 @@ const excelMonths = `(jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec` +
 // R makes AARS.1 of a repeated name, and a number of five digits, as which Excel stores a date, may
 // be an Entrez id.
 var ExcelDate = regexp.MustCompile(`^(` +
-	`(?i:[0-9]{1,2}[-. ]+` + excelMonths + `\.?([-. ]+([0-9]{2}){1,2})?)` + // 7-Sep, 07. Sep, 7-Sep-2024
+	`(?i:[0-9]{1,2}[-. ]+` + excelMonths + `\.?([-. ]+([0-9]{2}){1,2})?)` + // 7-Sep, 07. Sep
 	`|(?i:` + excelMonths + `[- ]0[0-9])` + // Sep-07
 	`|(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-[0-9]{2}` + // Oct-45
 	`|(19|20)[0-9]{2}[-/](0[1-9]|1[0-2])[-/][0-3][0-9]([ T]00:00:00)?` + // 2024-09-07
@@ -28,7 +28,8 @@ var ExcelDate = regexp.MustCompile(`^(` +
 func IsDate[T []byte | string](name T) bool { return ExcelDate.MatchString(string(name)) }
 
 // DateHint is the hint for an id that is a date.
-const DateHint = "write the gene's name again; in Excel, format the column as text before you paste or import names"
+const DateHint = "write the gene's name again; " +
+	"in Excel, format the column as text before you paste or import names"
 
 // QuoteGene quotes an unknown gene's name for an error, and says if it is a date.
 func QuoteGene[T []byte | string](name T) string {

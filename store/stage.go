@@ -48,7 +48,9 @@ func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error
 		_ = disk.Sweep(dir) // left by a process killed just after its copy was in place
 		return false, nil
 	}
-	if disk.Exists(filepath.Join(dir, manifestName)) && !disk.Exists(filepath.Join(dir, stagedName)) {
+	isDataset := disk.Exists(filepath.Join(dir, manifestName))
+	isCopy := disk.Exists(filepath.Join(dir, stagedName))
+	if isDataset && !isCopy {
 		return false, fault.New(fault.Usage, "remove it, or give another folder",
 			"found another dataset, which 'tcbuild stage' did not copy there")
 	}

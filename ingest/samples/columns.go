@@ -175,7 +175,8 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout) error {
 	if layout.kinds >= 0 {
 		layout.kindsAt = len(layout.attributes)
 		layout.attributes = append(layout.attributes, -1)
-		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: layout.kindsName, Type: ingest.TextAttribute})
+		kinds := ingest.Attribute{Name: layout.kindsName, Type: ingest.TextAttribute}
+		layout.columns.Attributes = append(layout.columns.Attributes, kinds)
 		layout.columns.Kinds, layout.columns.KindsApart = layout.kindsName, true
 	}
 	if err := layout.columns.Check(c.path); err != nil {
@@ -225,7 +226,9 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 	}
 	hint := "rename the column, or name an existing one"
 	if len(c.names) == 1 && strings.ContainsAny(c.names[0], " |") {
-		return -1, fault.New(fault.Input, `separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; tcbuild ingest perturbations has delimiter=`,
+		return -1, fault.New(fault.Input,
+			`separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; `+
+				`tcbuild ingest perturbations has delimiter=`,
 			"read perturbations %s: found one column, %q, expected %s column %s", c.path, c.names[0], what, fault.Quote(name))
 	}
 	if nearest := fault.Nearest(name, c.names); name == defaultGenesColumn {
@@ -345,8 +348,10 @@ func (c *perturbationColumns) assign(column int, holds columnContents) {
 	}
 	isText := c.types[column] == ingest.TextAttribute && (holds.number == "" || holds.text == "")
 	textOnly := holds.text != "" && holds.number == ""
-	byName := !textOnly && !holds.noted && !holds.measured && isNoted(name)
-	isAttribute := isText || holds.noted || byName || slices.Contains(options.MayDiffer, name)
+	fileSays := holds.noted || holds.measured
+	byName := !textOnly && !fileSays && isNoted(name)
+	saidToBeNoted := holds.noted || slices.Contains(options.MayDiffer, name)
+	isAttribute := isText || byName || saidToBeNoted
 	switch {
 	case c.roles[column] != roleOpen || c.isIndex(column):
 	case holds.other != "" && holds.number == "" && holds.text == "":
@@ -381,7 +386,8 @@ func (c *perturbationColumns) assignAll(r *table.Reader) error {
 			mixed := role != roleOpen || options.Phenotypes != nil
 			*holds = columnContents{column: column, mixed: mixed}
 			holds.codes = mixed || isNoted(c.names[column])
-			if role == roleAttribute || role == roleOpen && open || c.hidden(column) {
+			mayBeAttribute := role == roleAttribute || role == roleOpen && open
+			if mayBeAttribute || c.hidden(column) {
 				untyped = append(untyped, holds)
 			}
 		}

@@ -131,7 +131,8 @@ func (p *genotypeParser) add(name []byte) error {
 			return known
 		}
 		return fault.New(fault.Input, p.unknownHint(string(name)),
-			"gene %s is not in nodes/gene, expected one of its %s ids", ingest.QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
+			"gene %s is not in nodes/gene, expected one of its %s ids",
+			ingest.QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
 	}
 	found := new(missing)
 	p.missing[string(name)] = found

@@ -114,8 +114,12 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 
 // isKind reports whether a text is a valid kind: it can stand in a list, and joined to others by +.
 func isKind(kind []byte) bool {
-	joined := append(append([]byte{'+'}, kind...), '+')
-	return len(kind) > 0 && !bytes.ContainsAny(kind, "=|") && !bytes.Contains(joined, []byte("++"))
+	for part := range bytes.SplitSeq(kind, []byte{'+'}) {
+		if len(part) == 0 || bytes.ContainsAny(part, "=|") {
+			return false
+		}
+	}
+	return true
 }
 
 // CheckKind returns an error for a text that cannot be a kind.

@@ -184,8 +184,8 @@ func (c *checkedKinds) checkLosses(deleted map[string]int) error {
 	return fault.New(fault.Usage,
 		"removing_kinds says which kinds remove their gene from the graph: a list of kinds, "+
 			"all (as in torchcell), or none",
-		"read perturbations %s: found kinds of perturbations that may leave their gene in place: %s, "+
-			"expected losses such as deletion, or the setting removing_kinds", c.name, found)
+		"read perturbations %s: found kinds of perturbations that may leave their gene in place: "+
+			"%s, expected losses such as deletion, or the setting removing_kinds", c.name, found)
 }
 
 // ListKinds lists kinds with their numbers of perturbations; "" stands for no kind.

@@ -136,7 +136,8 @@ func readAttribute(b *table.Batch, column, i int,
 		}
 	}
 	if err != nil {
-		return value, 0, fault.New(fault.Input, hint, "attribute %s: %w", fault.Quote(attribute.Name), err)
+		name := fault.Quote(attribute.Name)
+		return value, 0, fault.New(fault.Input, hint, "attribute %s: %w", name, err)
 	}
 	return value, trimmed, nil
 }

@@ -65,7 +65,8 @@ func (s *tableScan) rows(r *table.Reader) error {
 			return err
 		}
 		for next := 0; next < b.Len; {
-			each := min((b.Len-next+len(s.parsers)-1)/len(s.parsers), ingest.BatchSize(s.layout.columns), s.each)
+			share := (b.Len - next + len(s.parsers) - 1) / len(s.parsers)
+			each := min(share, ingest.BatchSize(s.layout.columns), s.each)
 			var group sync.WaitGroup
 			for _, parser := range s.parsers {
 				parser.first, parser.next, parser.end = next, next, min(next+each, b.Len)
@@ -95,8 +96,8 @@ func (s *tableScan) rows(r *table.Reader) error {
 	return nil
 }
 
-// adapt makes the next batches smaller if the texts of those just parsed are long, and larger if they
-// are short.
+// adapt makes the next batches smaller if the texts of those just parsed are long, and larger if
+// they are short.
 func (s *tableScan) adapt() {
 	bytes := 0
 	for _, parser := range s.parsers {

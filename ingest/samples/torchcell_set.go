@@ -133,7 +133,8 @@ func (p *storePerturbations) layOut() error {
 	if err := c.layOut(&p.layout); err != nil {
 		return err
 	}
-	if p.layout.kinds < 0 && slices.Contains(p.layout.columns.Kept().Remaining().AttributeNames(), typesAttribute) {
+	kept := p.layout.columns.Kept().Remaining()
+	if p.layout.kinds < 0 && slices.Contains(kept.AttributeNames(), typesAttribute) {
 		p.layout.columns.Kinds = typesAttribute
 	}
 	p.layout.columns.KindsApart = p.options.RemovingKinds != nil
@@ -166,7 +167,8 @@ func (p *storePerturbations) findKinds(c *perturbationColumns) error {
 	}
 	if _, taken := c.at[ingest.KindsAttribute]; taken {
 		return fault.New(fault.Input, "rename the label in the store",
-			"read torchcell store %s: found a label kinds, the name of the attribute with the kinds of perturbations", p.path)
+			"read torchcell store %s: found a label kinds, "+
+				"the name of the attribute with the kinds of perturbations", p.path)
 	}
 	p.layout.kinds = types[0]
 	return nil

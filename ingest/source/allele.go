@@ -167,7 +167,8 @@ func (r *alleleReader) genesBehind(rest string) (genes []string) {
 // isSecond reports whether a part of a name, perhaps after a hyphen, is another gene and not a
 // strain (dma1, not DMA1) or a substitution, which only the gene's own id takes precedence over.
 func (r *alleleReader) isSecond(part string, hyphen bool) bool {
-	if _, strain := kindOfStrain(strings.ToLower(part)); strain && !r.names.find([]byte(part)).known() {
+	_, strain := kindOfStrain(strings.ToLower(part))
+	if strain && !r.names.find([]byte(part)).known() {
 		return false
 	}
 	if hyphen && designation.MatchString(part) || r.yeast && suppressorStrain.MatchString(part) {
@@ -230,7 +231,8 @@ func (r *alleleReader) ofAlleles(names, separator string) (loci []locus, err err
 // id (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
 func (r *alleleReader) ofName(name string) locus {
 	whole := r.locus(name, DeletionAllele)
-	if !r.yeast || whole.control || whole.several != nil || r.isWhole(name) {
+	hasMeaning := whole.control || whole.several != nil || r.isWhole(name)
+	if !r.yeast || hasMeaning {
 		return whole
 	}
 	if orf, suffix, found := strings.Cut(name, "_"); found && r.isWhole(orf) {

@@ -103,9 +103,10 @@ func (f *Fetched) publish(part *os.File) error {
 	if err := f.write(file, part); err != nil {
 		return errors.Join(fmt.Errorf("download %s: %w", f.File, err), file.Discard())
 	}
-	if err := f.check(file.Name(),
-		"run the same command again; if it comes broken again, save the file there yourself",
-		"if its publisher has replaced it, check what has changed, then update sha256 in the settings"); err != nil {
+	const broken = "run the same command again; if it comes broken again, save the file there yourself"
+	const other = "if its publisher has replaced it, check what has changed, " +
+		"then update sha256 in the settings"
+	if err := f.check(file.Name(), broken, other); err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", f.Address, err), file.Discard())
 	}
 	return file.Publish()
@@ -150,7 +151,8 @@ func (f *Fetched) check(path, broken, other string) error {
 	}
 	f.Found = hex.EncodeToString(digest.Sum(nil))
 	if f.Found != f.SHA256 && f.SHA256 != "" && !f.Changes {
-		return fault.New(fault.Input, other, "check %s: found content with sha256 %s, expected %s", f.File, f.Found, f.SHA256)
+		return fault.New(fault.Input, other,
+			"check %s: found content with sha256 %s, expected %s", f.File, f.Found, f.SHA256)
 	}
 	return nil
 }

@@ -290,7 +290,8 @@ func checkNodeID(nodeType string, id []byte) error {
 
 // dateFault returns the error for a gene id that is a date.
 func dateFault[T []byte | string](id T) error {
-	return fault.New(fault.Input, ingest.DateHint, "found gene %s, expected an id", ingest.QuoteGene(id))
+	return fault.New(fault.Input, ingest.DateHint,
+		"found gene %s, expected an id", ingest.QuoteGene(id))
 }
 
 // genesOfModel are the genes that the rules of a model name.

@@ -17,8 +17,8 @@ const (
 	BothTriangles Triangle = "both"
 )
 
-// halves compares the two cells of each pair of genes in a matrix: (a, b) and (b, a). A gene's place
-// is its column, so that rows may have another order than columns.
+// halves compares the two cells of each pair of genes in a matrix: (a, b) and (b, a). A gene's
+// place is its column, so that rows may have another order than columns.
 //
 // np.triu and fillna(0) fill one triangle with a constant, which would give each pair a false
 // measurement. Rows and columns may have been sorted afterwards, so halves looks for a value that
@@ -26,11 +26,11 @@ const (
 type halves struct {
 	places   map[string]int // of genes by their names in the header
 	placeOf  map[uint32]int // of genes; -1 if several columns have the gene
-	rows     [][]float64    // by the place of the row's gene, then of the column's; nil until it is read
+	rows     [][]float64    // by the places of the row's and the column's gene; nil until it is read
 	triangle Triangle
 
 	place  int    // of the row being read, or -1
-	alien  bool   // there is a row without a column
+	lone   bool   // there is a row without a column
 	fills  []fill // what one cell of each pair has; at most two values
 	pairs  int    // with two values
 	equal  int    // pairs with two equal values
@@ -63,8 +63,9 @@ func newHalves(columns []matrixColumn, triangle Triangle) *halves {
 	return h
 }
 
-// find returns the place of the column with a row's name or, if there is none, with its gene.
-func (h *halves) find(name string, l locus) int {
+// placeOfRow returns the place of the column with a row's name or, if there is none, with its gene.
+// It is -1 if there is neither.
+func (h *halves) placeOfRow(name string, l locus) int {
 	if place, named := h.places[name]; named {
 		return place
 	}
@@ -74,10 +75,9 @@ func (h *halves) find(name string, l locus) int {
 	return -1
 }
 
-// begin begins a row.
-func (h *halves) begin(name string, l locus) {
-	if h.place = h.find(name, l); h.place < 0 {
-		h.alien = true
+func (h *halves) startRow(name string, l locus) {
+	if h.place = h.placeOfRow(name, l); h.place < 0 {
+		h.lone = true
 		return
 	}
 	if h.rows[h.place] == nil {
@@ -85,9 +85,9 @@ func (h *halves) begin(name string, l locus) {
 	}
 }
 
-// add compares a value of the row with the value of the same pair in the other half, if that has
-// been read. again is true if they are equal.
-func (h *halves) add(name, column string, value float64) (again bool) {
+// addValue compares a value of the row with the value of the same pair in the other half, if that
+// has been read, and reports whether they are equal.
+func (h *halves) addValue(name, column string, value float64) (equal bool) {
 	if h.place < 0 {
 		return false
 	}
@@ -136,11 +136,16 @@ func (h *halves) compare(upper, lower float64) {
 	h.fills = kept
 }
 
-// leavesOut reports whether a cell is in the triangle that is not read.
+// leavesOut reports whether the row's cell in a column is in the triangle that is not read.
 func (h *halves) leavesOut(column string) bool {
 	place := h.places[column]
-	return h.place >= 0 && (h.triangle == UpperTriangle && place < h.place ||
-		h.triangle == LowerTriangle && place > h.place)
+	switch {
+	case h.place < 0:
+		return false
+	case h.triangle == UpperTriangle:
+		return place < h.place
+	}
+	return h.triangle == LowerTriangle && place > h.place
 }
 
 // asymmetric returns an error if some pairs have two equal values and others do not, unless one
@@ -150,43 +155,64 @@ func (h *halves) asymmetric() error {
 	if h.differ == "" || h.equal == 0 || mayBeFilled {
 		return nil
 	}
-	return fault.New(fault.Input, "correct the matrix; if pairs were measured both ways, choose with --duplicates what to do with their two values",
+	const hint = "correct the matrix; if pairs were measured both ways, " +
+		"choose with --duplicates what to do with their two values"
+	return fault.New(fault.Input, hint,
 		"found %s, expected one value, as other cells of the two halves are equal", h.differ)
 }
 
 // filled returns an error if one cell of each pair has the same value, but not all cells have it,
 // and the settings do not say which cells are measured.
 func (h *halves) filled() error {
-	// a pair of a matrix that is not square is no evidence
-	isEvidence := h.pairs > 1 || !h.alien && !slices.ContainsFunc(h.rows, func(row []float64) bool { return row == nil })
-	if h.differ == "" || len(h.fills) == 0 || !isEvidence {
+	if h.differ == "" || len(h.fills) == 0 || !h.hasEvidence() {
 		return nil
 	}
-	f := h.fills[0]
-	switch {
-	case h.triangle == "" && f.upper > 0 && f.lower > 0:
-		return fault.New(fault.Input, "leave the fields empty that were filled and not measured; if all were measured, set triangle=both",
-			"found %v in one of the two cells of every pair, such as %s, but not in one triangle", f.value, h.differ)
-	case h.triangle == "" && len(h.fills) > 1:
-		return fault.New(fault.Input, "if one was filled and not measured, set triangle=upper or triangle=lower to read the other; if both were measured, set triangle=both",
-			"found a single value in each triangle of a matrix of genes: %s", h.differ)
-	case h.triangle == "" && f.upper == 0:
-		return h.filledTriangle(f.value, LowerTriangle, UpperTriangle)
-	case h.triangle == "":
-		return h.filledTriangle(f.value, UpperTriangle, LowerTriangle)
-	case len(h.fills) > 1:
-		return nil // each triangle has one value
-	case h.triangle == UpperTriangle && f.upper > 0, h.triangle == LowerTriangle && f.lower > 0:
-		return fault.New(fault.Input, "leave the fields empty that were filled and not measured, or name the other triangle",
-			"found %v in cells of the %s triangle, in the order of columns, whose pairs have other values in the other triangle, such as %s; expected measured values",
-			f.value, h.triangle, h.differ)
+	if h.triangle == "" {
+		return h.ambiguous(h.fills[0])
 	}
-	return nil
+	eachHasOne := len(h.fills) > 1
+	f := h.fills[0]
+	inUpper := h.triangle == UpperTriangle && f.upper > 0
+	inLower := h.triangle == LowerTriangle && f.lower > 0
+	if eachHasOne || !inUpper && !inLower {
+		return nil
+	}
+	const hint = "leave the fields empty that were filled and not measured, or name the other triangle"
+	return fault.New(fault.Input, hint, "found %v in cells of the %s triangle, in the order of columns, "+
+		"whose pairs have other values in the other triangle, such as %s; expected measured values",
+		f.value, h.triangle, h.differ)
 }
 
-func (h *halves) filledTriangle(value float64, constant, other Triangle) error {
-	return fault.New(fault.Input,
-		fmt.Sprintf("if it was filled and not measured, set triangle=%s to read only the other half; if both were measured, set triangle=both", other),
-		"found %v in all cells of the %s triangle of a matrix of genes and other values in the %s one, such as %s",
-		value, constant, other, h.differ)
+// hasEvidence reports whether there are enough pairs: one pair of a matrix that is not square says
+// nothing.
+func (h *halves) hasEvidence() bool {
+	isUnread := func(row []float64) bool { return row == nil }
+	isSquare := !h.lone && !slices.ContainsFunc(h.rows, isUnread)
+	return h.pairs > 1 || isSquare
+}
+
+// ambiguous returns the error for a value that may have been filled in or measured.
+func (h *halves) ambiguous(f fill) error {
+	const both = "if both were measured, set triangle=both"
+	switch {
+	case f.upper > 0 && f.lower > 0:
+		const hint = "leave the fields empty that were filled and not measured; " +
+			"if all were measured, set triangle=both"
+		return fault.New(fault.Input, hint, "found %v in one of the two cells of every pair, "+
+			"such as %s, but not in one triangle", f.value, h.differ)
+	case len(h.fills) > 1:
+		const hint = "if one was filled and not measured, set triangle=upper or triangle=lower " +
+			"to read the other; " + both
+		return fault.New(fault.Input, hint,
+			"found a single value in each triangle of a matrix of genes: %s", h.differ)
+	}
+	constant, other := UpperTriangle, LowerTriangle
+	if f.upper == 0 {
+		constant, other = LowerTriangle, UpperTriangle
+	}
+	hint := fmt.Sprintf("if it was filled and not measured, set triangle=%s "+
+		"to read only the other half; %s", other, both)
+	return fault.New(fault.Input, hint, "found %v in all cells of the %s triangle "+
+		"of a matrix of genes and other values in the %s one, such as %s",
+		f.value, constant, other, h.differ)
 }

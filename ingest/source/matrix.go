@@ -68,10 +68,12 @@ type matrix struct {
 func (s PerturbationSpec) openMatrix(screen *screen) error {
 	err := cmp.Or(fault.OneOf("read settings: columns_are", cmp.Or(s.ColumnsAre, Conditions), Conditions, SecondGenes),
 		fault.OneOf("read settings: partial_loss", cmp.Or(s.PartialLoss, DropPartialLoss), DropPartialLoss, KeepPartialLoss, OnlyPartialLoss),
-		fault.OneOf("read settings: triangle", cmp.Or(s.Triangle, BothTriangles), UpperTriangle, LowerTriangle, BothTriangles),
+		fault.OneOf("read settings: triangle", cmp.Or(s.Triangle, BothTriangles),
+			UpperTriangle, LowerTriangle, BothTriangles),
 		checkPattern("gene_pattern", s.GenePattern), checkKind(s.Kind))
 	if err == nil && s.Triangle != "" && s.ColumnsAre != SecondGenes {
-		err = badSetting("set columns_are=genes", "triangle: it applies only to a matrix whose columns are genes")
+		err = badSetting("set columns_are=genes",
+			"triangle: it applies only to a matrix whose columns are genes")
 	}
 	if err != nil {
 		return err
@@ -110,7 +112,8 @@ func checkKind(kind string) error {
 		return nil
 	}
 	if err := samples.CheckKind(kind); err != nil || strings.TrimSpace(kind) != kind {
-		return badSetting("name one kind, such as activation", "kind: found %s, expected a kind", fault.Quote(kind))
+		return badSetting("name one kind, such as activation",
+			"kind: found %s, expected a kind", fault.Quote(kind))
 	}
 	return nil
 }
@@ -227,7 +230,8 @@ var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
 func namesGene(column string, names *Names) bool {
 	name, _, _ := strings.Cut(column, "_")
 	reader := alleleReader{names: names, yeast: true}
-	return systematicName.MatchString(column) || reader.ofAllele(column).known() || reader.ofAllele(name).known()
+	isAllele := reader.ofAllele(column).known() || reader.ofAllele(name).known()
+	return isAllele || systematicName.MatchString(column)
 }
 
 // partialLossWords are the words in screens' names that say that a strain keeps part of the gene's
@@ -270,18 +274,25 @@ type matrixColumn struct {
 }
 
 func (m *matrix) reader(r *screenReader) rowReader {
-	r.reasons = []Count{{What: "of columns without a whole deletion"}, {What: "of columns with a whole deletion"},
-		{What: "equal to the value of the same pair in the other half"}, {What: "in the other triangle"}}
+	r.reasons = []Count{
+		{What: "of columns without a whole deletion"},
+		{What: "of columns with a whole deletion"},
+		{What: "equal to the value of the same pair in the other half"},
+		{What: "in the other triangle"},
+	}
 	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, isRow: make(map[string]bool), deleted: make(map[uint32]bool),
 		pairs: newPairs(true), alleles: m.spec.alleleReader(r.screen.names), geneIn: nameIn(m.spec.GenePattern, false),
-		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N, ofOtherHalf: &r.reasons[2].N, ofTriangle: &r.reasons[3].N,
+		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N,
+		ofOtherHalf: &r.reasons[2].N, ofTriangle: &r.reasons[3].N,
 		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
 	}
 	for _, name := range m.names {
-		reader.columns = append(reader.columns, matrixColumn{name: name, condition: ingest.Value{Text: []byte(name)}, partialLoss: m.partialLoss(name)})
+		reader.columns = append(reader.columns, matrixColumn{
+			name: name, condition: ingest.Value{Text: []byte(name)}, partialLoss: m.partialLoss(name),
+		})
 	}
 	r.sample.Phenotypes = make([]float64, 1)
 	r.end = func() error {
@@ -332,7 +343,7 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 		r.deleted[row.gene] = true
 	}
 	if r.halves != nil {
-		r.halves.begin(string(name), row)
+		r.halves.startRow(string(name), row)
 	}
 	for k := range r.columns {
 		r.rows++
@@ -346,7 +357,7 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 // repeats reports whether a cell of a matrix of genes is left out because of the other half, and
 // counts it: it is in the triangle that is not read, or equals the other cell of its pair.
 func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
-	again := r.halves.add(string(name), column, r.sample.Phenotypes[0])
+	equal := r.halves.addValue(string(name), column, r.sample.Phenotypes[0])
 	spec := &r.screen.spec
 	switch {
 	case spec.Triangle == UpperTriangle || spec.Triangle == LowerTriangle:
@@ -358,10 +369,10 @@ func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
 	case spec.BothHalves || spec.AllowDuplicateIDs:
 		return false, nil
 	}
-	if again {
+	if equal {
 		*r.ofOtherHalf++
 	}
-	return again, r.halves.asymmetric()
+	return equal, r.halves.asymmetric()
 }
 
 // cell turns a row's cell in column k into a sample, or counts why it is not one.

@@ -106,7 +106,8 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport
 	}
 	ids := int16(len(n.kinds)) // the kind of the table's ids
 	if spec.Kinds == nil {
-		n.kinds = append(n.kinds, slices.Repeat([]string{"name in " + filepath.Base(spec.File)}, len(columns))...)
+		label := "name in " + filepath.Base(spec.File)
+		n.kinds = append(n.kinds, slices.Repeat([]string{label}, len(columns))...)
 	}
 	n.kinds = append(n.kinds, spec.Kinds...)
 	split := []byte(cmp.Or(spec.Split, "\x00"))
@@ -324,11 +325,13 @@ func (n *Names) describe(name, spelled string) string {
 	owners, ids := n.owners(spelled), plural(n.nodes.Len(), n.nodes.Type, "")
 	switch {
 	case n.find([]byte(spelled)).result == ambiguous:
-		return fmt.Sprintf("name %s is ambiguous: it is a name of %s", fault.Quote(name), strings.Join(owners, " and "))
+		return fmt.Sprintf("name %s is ambiguous: it is a name of %s",
+			fault.Quote(name), strings.Join(owners, " and "))
 	case n.nodes.Type != ingest.Gene:
 		return fmt.Sprintf("%s %s is not among the nodes of this type (%s)", n.nodes.Type, fault.Quote(name), plural(n.nodes.Len(), "node", ""))
 	case owners != nil && !slices.Equal(owners, []string{name}):
-		return fmt.Sprintf("gene %s (%s) is not in the graph (%s)", fault.Quote(name), strings.Join(owners, " or "), ids)
+		return fmt.Sprintf("gene %s (%s) is not in the graph (%s)",
+			fault.Quote(name), strings.Join(owners, " or "), ids)
 	}
 	return fmt.Sprintf("gene %s is not in the gene list (%s)", ingest.QuoteGene(name), ids)
 }

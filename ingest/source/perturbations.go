@@ -57,8 +57,8 @@ type LayoutSpec struct {
 	IDColumn string       `yaml:"id_column"` // column of sample ids (default: sample_id, or the row number)
 
 	// column of the kinds of perturbations, such as deletion and overexpression: one per gene in the
-	// same order, or one for all genes; - to read no kinds (default: kinds or perturbation_type, if there
-	// is such a column)
+	// same order, or one for all genes; - to read no kinds (default: kinds or perturbation_type, if
+	// there is such a column)
 	KindsColumn string `yaml:"kinds_column"`
 
 	AliasTables []AliasTable `yaml:"alias_tables"` // tables of other gene names; aliases takes precedence over them
@@ -176,7 +176,8 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		FilterColumns: where.Names(s.Where), Compare: s.Compare, MayDiffer: s.MayDiffer,
-		Text: text, NoGene: names.noGene, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
+		Text: text, NoGene: names.noGene, Synonyms: s.Synonyms,
+		Controls: s.Controls, KindsColumn: s.KindsColumn,
 	}
 	if names.kinds != nil { // else it knows only ids
 		options.Alias = names.gene
@@ -223,8 +224,11 @@ func (r *alleleReader) listDropped(dropped map[string]int) []byte {
 			why = "a date, as Excel makes of names"
 		}
 		if m := r.find(name); m.known() {
-			why = map[found]string{unknown: "not in the graph: ", ambiguous: "ambiguous: "}[m.result] +
-				strings.Join(r.names.owners(r.spelling(name)), ", ")
+			why = "not in the graph: "
+			if m.result == ambiguous {
+				why = "ambiguous: "
+			}
+			why += strings.Join(r.names.owners(r.spelling(name)), ", ")
 		}
 		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
 	}

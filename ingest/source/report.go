@@ -87,9 +87,12 @@ func (r SourceReport) check(hint string, names *Names, maxDropped float64) error
 			"read %s for %s: %s of %s have unknown or ambiguous names, such as %s, expected at most %.4g %%",
 			r.File, r.Made, grouped(r.Unnamed), plural(r.Rows, "entry", "entries"), fault.List(r.Unknown[:min(3, len(r.Unknown))]), 100*maxDropped)
 	case float64(r.Unnamed+r.Alleles) > maxDropped*float64(r.Rows):
-		return fault.New(fault.Input, "check the columns of strains and alleles; max_dropped sets the share that may be dropped",
-			"read %s for %s: kept %s of %s; dropped: %s, expected to drop at most %.4g %% for their names and alleles",
-			r.File, r.Made, grouped(r.Kept), plural(r.Rows, "entry", "entries"), counts(r.Dropped), 100*maxDropped)
+		const hint = "check the columns of strains and alleles; " +
+			"max_dropped sets the share that may be dropped"
+		return fault.New(fault.Input, hint, "read %s for %s: kept %s of %s; dropped: %s, "+
+			"expected to drop at most %.4g %% for their names and alleles",
+			r.File, r.Made, grouped(r.Kept), plural(r.Rows, "entry", "entries"),
+			counts(r.Dropped), 100*maxDropped)
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 	}
 	if r.end != nil {
 		if err := r.end(); err != nil {
-			return r.Counts, fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", s.spec.File, err)
+			return r.Counts, fault.New(fault.KindOf(err), fault.HintOf(err),
+				"read perturbations %s: %w", s.spec.File, err)
 		}
 	}
 	s.report, s.dropped = r.account(), r.missing.names
@@ -218,8 +219,10 @@ func (r *screenReader) lost(name namedGene) error {
 		return err
 	}
 	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
-		spelled := (&alleleReader{names: r.names, yeast: r.spec.YeastAlleles}).spelling(name.name)
-		return fault.New(fault.Input, r.lostHint(spelled), "%s", r.names.describe(name.name, spelled))
+		reader := r.spec.alleleReader(r.names)
+		spelled := reader.spelling(name.name)
+		why := r.names.describe(name.name, spelled)
+		return fault.New(fault.Input, r.lostHint(spelled), "%s", why)
 	}
 	r.missing.lose(name.name, name.result)
 	return nil
@@ -268,7 +271,12 @@ func (r *screenReader) add() error {
 func (r *screenReader) account() SourceReport {
 	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unnamed: r.geneless + r.severalRows}
 	r.missing.account(&report)
-	report.drop(Count{"with several genes in place of one", r.severalRows}, Count{"left without a gene, as theirs are unknown", r.geneless}, Count{twoNamesReason, r.synonymRows}, Count{selfPairReason, r.selfPairs})
+	report.drop(
+		Count{"with several genes in place of one", r.severalRows},
+		Count{"left without a gene, as theirs are unknown", r.geneless},
+		Count{twoNamesReason, r.synonymRows},
+		Count{selfPairReason, r.selfPairs},
+	)
 	for k, kind := range alleleKinds {
 		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
 		report.Alleles += r.kinds[k]

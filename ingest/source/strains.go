@@ -96,7 +96,8 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	}
 	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
-		Attributes: s.Attributes, FilterColumns: where.Names(s.Where), Compare: s.Compare, MayDiffer: s.MayDiffer,
+		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
+		Compare: s.Compare, MayDiffer: s.MayDiffer,
 		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text, Controls: s.controlNames(),
 	})
 	if err != nil {

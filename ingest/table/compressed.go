@@ -102,7 +102,8 @@ func isWhole(in *io.SectionReader, archive *zip.Reader) bool {
 	if _, err := in.ReadAt(record[:], at); err != nil || string(record[:4]) != "PK\x05\x06" {
 		return false
 	}
-	length, offset := binary.LittleEndian.Uint32(record[12:]), binary.LittleEndian.Uint32(record[16:])
+	length := binary.LittleEndian.Uint32(record[12:])
+	offset := binary.LittleEndian.Uint32(record[16:])
 	end := int64(offset) + int64(length)
 	return end == at || end == at-size64 || max(length, offset) == math.MaxUint32
 }

@@ -52,18 +52,18 @@ func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 // where a field does. length is -1 if text ends before it; breaks counts the line feeds inside
 // quotes.
 func quotedLength(text []byte, delimiter byte) (length, breaks int) {
-	begins, quoted, inside := true, false, false // at the start of a field; in a quoted field; inside its quotes
+	atStart, quoted, inside := true, false, false // of a field; in a quoted field; inside quotes
 	for i, c := range text {
 		switch {
-		case c == '"' && (begins || quoted):
-			begins, quoted, inside = false, true, !inside
+		case c == '"' && (atStart || quoted):
+			atStart, quoted, inside = false, true, !inside
 		case c == '\n' && !inside:
 			return i, breaks
 		case c == '\n':
 			breaks++
 		case !inside:
-			begins = c == delimiter || delimiter == ' ' && c == '\t'
-			quoted = quoted && !begins
+			atStart = c == delimiter || delimiter == ' ' && c == '\t'
+			quoted = quoted && !atStart
 		}
 	}
 	return -1, breaks
@@ -136,7 +136,7 @@ func inQuotes(field []byte) bool {
 func unquoteExcel(fields []rows.Span, buffer []byte) {
 	for k, f := range fields {
 		field := buffer[f.Start:f.End]
-		if !inQuotes(field) || bytes.IndexByte(field, ',') < 0 && !bytes.Contains(field[1:len(field)-1], []byte(`"`)) {
+		if !inQuotes(field) || !bytes.ContainsAny(field[1:len(field)-1], `",`) {
 			continue
 		}
 		to := f.Start

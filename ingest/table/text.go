@@ -288,7 +288,9 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 		all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)
 		if err != nil {
 			return fields, false, fault.New(fault.Input,
-				`quote a field that holds a quote, and double the quote inside it (in R: qmethod = "double"); tcbuild ingest perturbations has delimiter= for columns separated otherwise`,
+				`quote a field that holds a quote, and double the quote inside it `+
+					`(in R: qmethod = "double"); `+
+					`tcbuild ingest perturbations has delimiter= for columns separated otherwise`,
 				"read %s:%d: %w", s.path, s.line, err)
 		}
 		fields = all
@@ -351,7 +353,9 @@ func delimiterHint(path string, found rune, options TextOptions) string {
 
 // indexHint continues the hint for a first column that has no name, which is an index that another
 // program wrote.
-const indexHint = `; an index is left out by pandas with index=False and by R with row.names = FALSE, or named: pandas has index_label="sample_id", and tcbuild ingest perturbations skip_lines=1 columns=[…] with a name for each`
+const indexHint = `; an index is left out by pandas with index=False and by R with ` +
+	`row.names = FALSE, or named: pandas has index_label="sample_id", and ` +
+	`tcbuild ingest perturbations skip_lines=1 columns=[…] with a name for each`
 
 // checkNames returns an error for column names that do not identify a column.
 func checkNames(path string, names []string) error {

@@ -76,8 +76,8 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 // ReadGenes reads a gene list: the genes of a graph, each once, in the order of their first names.
 // It counts unknown genes, unless they are an error, and repeated ones. The hint for an unknown
 // gene ends with otherwise.
-func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.UnknownGenes, otherwise string,
-	counts *ingest.Counts) (list []uint32, err error) {
+func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.UnknownGenes,
+	otherwise string, counts *ingest.Counts) (list []uint32, err error) {
 	r, column, err := openGenes(file)
 	if err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.Unknown
 		case !known && unknown == ingest.DropGene:
 			counts.UnknownGenes++
 		case !known && ingest.IsDate(id):
-			return fault.New(fault.Input, ingest.DateHint, "read genes %s: found gene %s, expected an id",
-				r.Where(b.First+int64(i)), ingest.QuoteGene(id))
+			return fault.New(fault.Input, ingest.DateHint,
+				"read genes %s: found gene %s, expected an id", r.Where(b.First+int64(i)), ingest.QuoteGene(id))
 		case !known:
-			return fault.New(fault.Input, cmp.Or(genes.Alike(string(id)), "correct the name, or add it to nodes/gene"+otherwise),
-				"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
+			hint := cmp.Or(genes.Alike(string(id)), "correct the name, or add it to nodes/gene"+otherwise)
+			return fault.New(fault.Input, hint, "read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
 				r.Where(b.First+int64(i)), ingest.QuoteGene(id), genes.Len())
 		case listed[gene]:
 			counts.RepeatedGenes++

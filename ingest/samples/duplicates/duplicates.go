@@ -64,7 +64,9 @@ func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name stri
 	genes *ingest.Nodes) (ingest.SampleSource, error) {
 	rule.Duplicates = cmp.Or(rule.Duplicates, Keep)
 	columns := source.Columns().Remaining()
-	s := &stage{SampleSource: source, ctx: ctx, Rule: rule, name: name, genes: genes, columns: columns}
+	s := &stage{
+		SampleSource: source, ctx: ctx, Rule: rule, name: name, genes: genes, columns: columns,
+	}
 	if err := cmp.Or(s.findGroupBy(), s.checkIgnore()); err != nil {
 		return nil, err
 	}

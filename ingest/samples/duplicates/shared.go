@@ -142,7 +142,8 @@ func (s *stage) explainDifference(pair [2]ingest.Sample, under string) error {
 	}
 	return fault.New(fault.Input, s.differenceHint(differing, unmeasured),
 		"merge samples of %s: %s and %s both delete %s%s: found %s, "+
-			"expected one value in a merged sample", s.name, samples[0], samples[1], s.genotypeOf(pair[0]), under, strings.Join(found, ", "))
+			"expected one value in a merged sample",
+		s.name, samples[0], samples[1], s.genotypeOf(pair[0]), under, strings.Join(found, ", "))
 }
 
 // differenceHint says how to declare what the differing columns are.

@@ -171,8 +171,11 @@ func (c *columns) column(record, nth int, e *Experiment, v *Value, attribute boo
 		}
 		at = len(c.found)
 		c.index[string(c.key)] = at
-		column := Column{Attribute: attribute, Types: v.Types, detail: v.Detail, field: string(v.Name), Number: -1, Text: -1, Other: -1, UnitDiffers: -1, StatisticOf: -1,
-			label: string(e.Label), base: v.column()}
+		column := Column{
+			Attribute: attribute, Types: v.Types, detail: v.Detail,
+			field: string(v.Name), label: string(e.Label), base: v.column(),
+			Number: -1, Text: -1, Other: -1, UnitDiffers: -1, StatisticOf: -1,
+		}
 		if nth > 1 {
 			column.base += fmt.Sprintf("#%d", nth)
 		}

@@ -117,7 +117,8 @@ func (d *decoder) pair() error {
 			found = true
 			return d.experiment()
 		case "experiment_reference":
-			return again(d, &d.references[len(d.record.Experiments)%len(d.references)], &d.told, func() error { return d.reference(&d.told) })
+			known := &d.references[len(d.record.Experiments)%len(d.references)]
+			return again(d, known, &d.told, func() error { return d.reference(&d.told) })
 		}
 		return d.skip()
 	})
@@ -144,8 +145,9 @@ func again[T any](d *decoder, k *known[T], values *[]T, read func() error) error
 	return err
 }
 
-// tell is again for a value that also has details.
-func tell[T any](d *decoder, k *known[T], values *[]T, e *Experiment, told *told, read func() error) error {
+// againWithDetails is again for a value that also has details.
+func againWithDetails[T any](d *decoder, k *known[T], values *[]T, e *Experiment, told *told,
+	read func() error) error {
 	details, things, known := len(e.details), len(e.things), true
 	err := again(d, k, values, func() error {
 		known = false
@@ -173,14 +175,16 @@ func (d *decoder) experiment() error {
 	n := len(d.record.Experiments)
 	d.record.Experiments = slices.Grow(d.record.Experiments, 1)[:n+1]
 	e := &d.record.Experiments[n] // reuses the memory of an earlier record
-	*e = Experiment{Perturbations: e.Perturbations[:0], Values: e.Values[:0], Attributes: e.Attributes[:0],
-		details: e.details[:0], things: e.things[:0]}
+	*e = Experiment{
+		Perturbations: e.Perturbations[:0], Values: e.Values[:0], Attributes: e.Attributes[:0],
+		details: e.details[:0], things: e.things[:0],
+	}
 	var genotype, phenotype bool
 	err := d.members(func(name []byte) error {
 		switch string(name) {
 		case "genotype":
 			genotype = true
-			return tell(d, &d.perturbations, &e.Perturbations, e, &d.ofGenotype, func() error {
+			return againWithDetails(d, &d.perturbations, &e.Perturbations, e, &d.ofGenotype, func() error {
 				if d.next() == '[' {
 					return d.elements(func() error { return d.genotype(e) })
 				}
@@ -194,7 +198,8 @@ func (d *decoder) experiment() error {
 		case "experiment_type":
 			return d.attribute(experimentType, e)
 		case "environment":
-			return tell(d, &d.conditions, &e.Attributes, e, &d.ofEnvironment, func() error { return d.environment(e) })
+			return againWithDetails(d, &d.conditions, &e.Attributes, e, &d.ofEnvironment,
+				func() error { return d.environment(e) })
 		}
 		return d.walk(e, detail{name: name})
 	})

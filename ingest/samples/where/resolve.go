@@ -205,7 +205,8 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	}
 	known := r.others
 	if r.genes != nil {
-		known = slices.Concat(r.columns.PhenotypeNames(), r.columns.Kept().Remaining().AttributeNames(), r.others, []string{sampleIDName})
+		kept := r.columns.Kept().Remaining()
+		known = slices.Concat(kept.PhenotypeNames(), kept.AttributeNames(), r.others, []string{sampleIDName})
 	}
 	hint := `'tcbuild inspect' lists the columns; a text is in quotes: column == "text"`
 	switch nearest := fault.Nearest(name, known); {

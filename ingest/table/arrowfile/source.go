@@ -32,7 +32,8 @@ type Source struct {
 // end would go unnoticed.
 func StreamError(path string) error {
 	return fault.New(fault.Input,
-		"read it with pyarrow.ipc.open_stream, and write it with pyarrow.ipc.new_file or pyarrow.feather.write_feather",
+		"read it with pyarrow.ipc.open_stream, "+
+			"and write it with pyarrow.ipc.new_file or pyarrow.feather.write_feather",
 		"open table %s: found an Arrow stream, expected an Arrow file (Feather version 2)", path)
 }
 

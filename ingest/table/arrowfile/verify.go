@@ -115,7 +115,8 @@ func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records [
 		}
 		if b.metadata == 0 { // the end of the stream
 			if rest := footer - at - continuationEnd; rest > largestGap {
-				return fmt.Errorf("found %d bytes between the last batch and the footer, such as another file's", rest)
+				return fmt.Errorf("found %d bytes between the last batch and the footer, "+
+					"such as another file's", rest)
 			}
 			break
 		}

@@ -33,7 +33,9 @@ type Source struct {
 
 // Open opens a table. The caller keeps ownership of the file.
 func Open(path string, in *io.SectionReader) (*Source, error) {
-	s := &Source{Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size()), window: firstRows}
+	s := &Source{
+		Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size()), window: firstRows,
+	}
 	err := rows.Guard(func() (err error) {
 		if s.reader, err = file.NewParquetReader(in, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
 			return err
@@ -218,7 +220,8 @@ func checkEnd(in *io.SectionReader, all *metadata.FileMetaData) error {
 		}
 	}
 	if rest := footer - end; rest > largestGap {
-		return fmt.Errorf("found %d bytes between the last column and the footer, such as another file's", rest)
+		return fmt.Errorf("found %d bytes between the last column and the footer, "+
+			"such as another file's", rest)
 	}
 	return nil
 }

@@ -110,7 +110,8 @@ func (w *Writer) tooLong() error {
 		hint = "leave the column out: --attributes names those to keep"
 	}
 	return fault.New(fault.Input, hint,
-		"write samples: found more than %d MiB of texts in %d samples, most of them in column %s, expected at most that in %d samples",
+		"write samples: found more than %d MiB of texts in %d samples, "+
+			"most of them in column %s, expected at most that in %d samples",
 		partTexts>>20, w.count, fault.Quote(column), w.layout.PartSamples)
 }
 
