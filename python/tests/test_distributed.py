@@ -16,7 +16,7 @@ from conftest import REPOSITORY
 from torch_cases import built_case
 
 TRAINING = """
-import json, multiprocessing, sys
+import json, multiprocessing, os, sys
 import torch, torch.distributed as dist
 from accelerate import Accelerator
 from torch.nn.parallel import DistributedDataParallel
@@ -64,6 +64,9 @@ if __name__ == "__main__":
     with open(f"{out}/{dist.get_rank()}.json", "w") as file:
         json.dump(found, file)
     dist.destroy_process_group()
+    # DistributedDataParallel keeps gloo's threads alive after that. One that lets go of a tensor
+    # while the interpreter ends aborts the process (pytorch/pytorch#179291).
+    os._exit(0)
 """
 
 
