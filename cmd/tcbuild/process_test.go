@@ -11,10 +11,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tcbuild/store"
 )
@@ -214,14 +217,22 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // test could stop it, it may be done. "N PATTERN" stops it when a file has N bytes.
 const stopVariable = "TCBUILD_TEST_STOP"
 
-// stopAt stops this process when a file has so many bytes. Once it goes on, the goroutine that
-// receives signals need not wait for those that build: there are more threads than goroutines.
+// stopAt stops this process when a file has so many bytes. This goroutine, and the one that receives
+// signals, need not wait for those that build: there are more threads than goroutines, and all
+// others let this one go first, also on a busy machine.
 func stopAt(size int64, pattern string) {
+	runtime.GOMAXPROCS(64)
+	runtime.LockOSThread()
+	threads, _ := filepath.Glob("/proc/self/task/*")
+	for _, thread := range threads {
+		if id, _ := strconv.Atoi(filepath.Base(thread)); id != unix.Gettid() {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, id, 5) // threads to come inherit it
+		}
+	}
 	for {
 		files, _ := filepath.Glob(pattern)
 		for _, file := range files {
 			if info, err := os.Stat(file); err == nil && info.Size() >= size {
-				runtime.GOMAXPROCS(64)
 				syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 				return
 			}
