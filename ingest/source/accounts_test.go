@@ -11,6 +11,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
+	"tcbuild/ingest/table"
 )
 
 // TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each
@@ -153,12 +154,12 @@ func TestScreenNames(t *testing.T) {
 // error.
 func TestGeneListNames(t *testing.T) {
 	for id, want := range map[string]string{"": "empty", " YA": "spaces", "YA ": "spaces", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
-		table := GenesSpec{TextSpec: TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
+		table := GenesSpec{TextSpec: table.TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: table})
 		checkFault(t, err, fault.Input, "g.tsv:3", want)
 	}
 	for _, word := range []UnknownNames{RefuseNames, DropNames} {
-		edges := EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}
+		edges := EdgesSpec{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
 		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "spaces")
 	}

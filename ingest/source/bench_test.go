@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"tcbuild/ingest/samples/where"
+	"tcbuild/ingest/table"
 )
 
 // BenchmarkGraphSources reads a text in the layout of each release, with the share of rows that
@@ -84,11 +87,11 @@ func BenchmarkGraphSources(b *testing.B) {
 		{name: "biogrid, one organism", file: "b.txt", text: biogrid(0), edges: edgesOf(b, "biogrid_genetic", "", nil)},
 		{name: "biogrid, all organisms", file: "b.txt", text: biogrid(65), edges: edgesOf(b, "biogrid_genetic", "", nil)},
 		{name: "biogrid as table", file: "b.txt", text: biogrid(65), edges: EdgesSpec{Relation: "r", From: []string{"Systematic Name Interactor A"}, To: []string{"Systematic Name Interactor B"},
-			Undirected: new(true), RowsSpec: RowsSpec{Where: `column("Organism ID Interactor A") == "559292"`}}},
+			Undirected: new(true), RowsSpec: where.RowsSpec{Where: `column("Organism ID Interactor A") == "559292"`}}},
 		{name: "table of names", file: "t.tsv", text: rows(600_000, "UniprotID.TF\tUniprotID.Target\tName.TF\tName.Target\tDetection.method\tPubmedID\tSource.database\n", func() string {
 			return fmt.Sprintf("P14164\tP34111\tN%d\tN%d\tchromatin immunoprecipitation assay;inferred by curator\t19111667;19158363\tGTRD;YEASTRACT\n", random.IntN(200), gene())
 		}), edges: EdgesSpec{Relation: "r", From: []string{"Name.TF"}, To: []string{"Name.Target"}, Undirected: new(false), Keep: map[string]KeptType{"Detection.method": KeptText}}},
-		{name: "tf-matrix", file: "m.csv", text: matrix, edges: EdgesSpec{TextSpec: TextSpec{Delimiter: ";"}, Matrix: TargetRows, Relation: "r"}},
+		{name: "tf-matrix", file: "m.csv", text: matrix, edges: EdgesSpec{TextSpec: table.TextSpec{Delimiter: ";"}, Matrix: TargetRows, Relation: "r"}},
 		{name: "features", file: "f.tab", text: features.String, set: func(spec *GraphSpec, file string) { spec.Aliases = sgdAliases(b, file) }},
 		{name: "ontology", file: "go.obo", text: oboText, set: func(spec *GraphSpec, file string) { spec.Ontology.File = file }},
 		{name: "annotations", file: "sgd.gaf", text: rows(600_000, "!gaf-version: 2.2\n", func() string {

@@ -13,6 +13,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/names"
 )
 
 // prepared returns the spec with defaults filled in, or an error for invalid settings. Its errors
@@ -37,7 +38,7 @@ func (s *GraphSpec) prepare() error {
 		refuse(s.Genes.GEM != "" && s.Genes.File+s.Genes.Column != "", "to take the genes of the model, remove the table: ~genes.source ~genes.file",
 			"%s: found both gem and a table, expected one of them", place),
 		required(place, "file", cmp.Or(s.Genes.GEM, s.Genes.File), "column", cmp.Or(s.Genes.GEM, s.Genes.Column)),
-		s.Genes.RowsSpec.check(place))
+		checkRows(place, s.Genes.RowsSpec))
 	if err != nil {
 		return err
 	}
@@ -70,12 +71,12 @@ func (s *GraphSpec) prepare() error {
 }
 
 // prepareAliases returns the tables with the places of their settings, which are below key.
-func prepareAliases(key string, tables []AliasTable) ([]AliasTable, error) {
+func prepareAliases(key string, tables []names.AliasTable) ([]names.AliasTable, error) {
 	tables = slices.Clone(tables)
 	for i, t := range tables {
 		place := at(t.Place, "%s.%d", key, i)
 		tables[i].Place = place
-		err := cmp.Or(required(place, "file", t.File, "id", t.ID, "names", strings.Join(t.Names, ",")), t.RowsSpec.check(place),
+		err := cmp.Or(required(place, "file", t.File, "id", t.ID, "names", strings.Join(t.Names, ",")), checkRows(place, t.RowsSpec),
 			refuse(t.Kinds != nil && len(t.Kinds) != 1+len(t.Names), "", "%s.kinds: found %d, expected one for id and each of names", place, len(t.Kinds)))
 		if err != nil {
 			return nil, err
@@ -91,7 +92,7 @@ func (n NodesSpec) check(types map[string]bool) error {
 	wrong := graph.WrongNodeType(n.Type)
 	_, taken := types[n.Type]
 	types[n.Type] = true
-	return cmp.Or(required(place, "type", n.Type, "file", n.File, "column", n.Column), n.RowsSpec.check(place), checkKept(place, n.Keep),
+	return cmp.Or(required(place, "type", n.Type, "file", n.File, "column", n.Column), checkRows(place, n.RowsSpec), checkKept(place, n.Keep),
 		refuse(wrong != "", "", "%s.type: %s", place, wrong),
 		refuse(taken, "give each type one table; genes, gem and gene_ontology make their own", "%s.type: found %s, which has other nodes", place, n.Type))
 }
@@ -197,7 +198,7 @@ func (t *EdgesSpec) check() error {
 		err = cmp.Or(err, oneOf(place+".matrix", t.Matrix, TargetRows, FactorRows))
 	}
 	forTables, forMatrices := t.keysOfKind()
-	err = cmp.Or(err, checkPattern(place+".name", t.Name), checkPattern(place+".column_name", t.ColumnName), checkKept(place, t.Keep), t.RowsSpec.check(place),
+	err = cmp.Or(err, checkPattern(place+".name", t.Name), checkPattern(place+".column_name", t.ColumnName), checkKept(place, t.Keep), checkRows(place, t.RowsSpec),
 		t.Ablation.check(place, !ofTable || len(t.Weight) > 0),
 		refuse(!ofTable && forTables != "", "remove one of them", "%s: found both matrix and %s, which a matrix cannot have", place, forTables),
 		refuse(ofTable && forMatrices != "", "say matrix: targets, or matrix: factors", "%s: found %s, expected it of a matrix only", place, forMatrices))
@@ -244,7 +245,7 @@ func (o *OntologySpec) prepare() error {
 	for i, a := range o.Annotations {
 		place := at(a.Place, "gene_ontology.annotations.%d", i)
 		o.Annotations[i].Place = place
-		err = cmp.Or(err, required(place, "file", a.File, "gene", a.Gene, "term", a.Term), a.RowsSpec.check(place))
+		err = cmp.Or(err, required(place, "file", a.File, "gene", a.Gene, "term", a.Term), checkRows(place, a.RowsSpec))
 	}
 	for _, name := range append(slices.Sorted(maps.Values(o.Relations)), o.Relation) {
 		err = cmp.Or(err, checkRelation(place+": found relation", name))

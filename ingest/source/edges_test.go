@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/table"
 	_ "tcbuild/internal/testing/testrun"
 )
 
@@ -76,9 +77,9 @@ func TestEdgeTable(t *testing.T) {
 		{"directed keeps both directions and repeats", "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
 			EdgesSpec{From: []string{"tf"}, To: []string{"target"}}, "B-A A-B B-A A-A"},
 		{"separated by commas", "w,x,y\n1,B,A\n",
-			EdgesSpec{TextSpec: TextSpec{Delimiter: "comma"}, From: []string{"x"}, To: []string{"y"}, Weight: []string{"w"}}, "B-A:1"},
+			EdgesSpec{TextSpec: table.TextSpec{Delimiter: "comma"}, From: []string{"x"}, To: []string{"y"}, Weight: []string{"w"}}, "B-A:1"},
 		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
-			EdgesSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: []string{"a"}, To: []string{"b"}, Undirected: new(true)}, "A-B C-B"},
+			EdgesSpec{TextSpec: table.TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: []string{"a"}, To: []string{"b"}, Undirected: new(true)}, "A-B C-B"},
 		{"min", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",
 			EdgesSpec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: Cutoff{Min: &half}}, "A-B:0.5 A-C:0.6"},
 		{"max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.5001\nB\tC\t0\nC\tC\tNA\n",
@@ -111,7 +112,7 @@ func TestEdgeTableByNumber(t *testing.T) {
 	ids := writeFile(t, "ids.txt", "C\nB\nC\nA\n") // an id may occur twice
 	for base, want := range []string{"B-C A-B", "C-B C-C"} {
 		spec := EdgesSpec{
-			TextSpec: TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
+			TextSpec: table.TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
 			Relation: "r", From: []string{"a"}, To: []string{"b"}, IDs: ids, IndexBase: base, Undirected: new(false),
 		}
 		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), Edges: []EdgesSpec{spec}})
@@ -129,7 +130,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 	spec := GraphSpec{
 		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropNames, MaxDropped: new(1.0),
 		Edges: []EdgesSpec{{
-			TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
+			TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
 			Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}},
 	}
 	g, report, err := BuildGraph(opened(t), spec)
@@ -187,7 +188,7 @@ func TestEdgeErrors(t *testing.T) {
 			}
 		})
 	}
-	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), Edges: []EdgesSpec{edges("a\tb\n", EdgesSpec{TextSpec: TextSpec{Delimiter: "semi"}})}})
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), Edges: []EdgesSpec{edges("a\tb\n", EdgesSpec{TextSpec: table.TextSpec{Delimiter: "semi"}})}})
 	checkFault(t, err, fault.Usage, `"semi"`)
 }
 
@@ -232,7 +233,7 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		loops := []SelfLoops{LoopsKeep, LoopsNone, LoopsAppend}[random.IntN(3)]
 		g, report, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: DropNames, MaxDropped: new(1.0),
-			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
+			Edges: []EdgesSpec{{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", text)},
 				Relation: "r", From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: &undirected}},
 		})
 		own := loops
@@ -266,7 +267,7 @@ func TestNoEdges(t *testing.T) {
 		least := 0.6
 		_, _, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, "A", "B"), UnknownGenes: DropNames, SelfLoops: LoopsAppend,
-			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: []string{"a"}, To: []string{"b"},
+			Edges: []EdgesSpec{{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: []string{"a"}, To: []string{"b"},
 				Weight: []string{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: new(false)}},
 		})
 		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)

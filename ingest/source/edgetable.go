@@ -216,7 +216,7 @@ type valueColumn struct {
 
 // openMatrix prepares a matrix for reading.
 func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile, error) {
-	options, err := t.options()
+	options, err := t.Options()
 	if err != nil {
 		return nil, err
 	}

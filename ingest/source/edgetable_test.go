@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/table"
 )
 
 const actions = `id_a	id_b	mode	action	directed	score	p
@@ -123,6 +124,6 @@ func TestEdgeTableSettingErrors(t *testing.T) {
 func TestKeptTextIsUTF8(t *testing.T) {
 	file := writeFile(t, "e.tsv", "a\tb\tnote\nYA\tYB\tcaf\xe9\n")
 	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), Edges: []EdgesSpec{{
-		TextSpec: TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(true), Keep: map[string]KeptType{"note": KeptText}}}})
+		TextSpec: table.TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(true), Keep: map[string]KeptType{"note": KeptText}}}})
 	checkFault(t, err, fault.Input, `e.tsv:2: column "note": found "caf\xe9", which is not valid UTF-8`)
 }

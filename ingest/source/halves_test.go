@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -155,7 +156,7 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 	spec.Triangle = UpperTriangle
 	_, err := spec.Open(genes)
 	checkFault(t, err, fault.Usage, "triangle: it applies only to a matrix whose columns are genes")
-	spec = PerturbationSpec{LayoutSpec: LayoutSpec{TextSpec: TextSpec{File: "s.tsv"}, MatrixSpec: MatrixSpec{Triangle: UpperTriangle}}, UnknownGenes: ingest.DropGene}
+	spec = PerturbationSpec{LayoutSpec: LayoutSpec{TextSpec: table.TextSpec{File: "s.tsv"}, MatrixSpec: MatrixSpec{Triangle: UpperTriangle}}, UnknownGenes: ingest.DropGene}
 	_, err = spec.Open(genes)
 	checkFault(t, err, fault.Usage, "triangle: it does not apply to a table of genes")
 }

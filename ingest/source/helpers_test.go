@@ -14,6 +14,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
+	"tcbuild/ingest/table"
 )
 
 // These tests change no file while it is read.
@@ -33,7 +35,7 @@ func writeFile(t testing.TB, name, text string) string {
 func genesNamed(t testing.TB, ids ...string) GenesSpec {
 	t.Helper()
 	path := writeFile(t, "genes.tsv", "id\n"+strings.Join(ids, "\n")+"\n")
-	return GenesSpec{TextSpec: TextSpec{File: path}, Column: "id"}
+	return GenesSpec{TextSpec: table.TextSpec{File: path}, Column: "id"}
 }
 
 // fromSource has the settings of a public source for a file.
@@ -50,8 +52,8 @@ func sgdGenes(t testing.TB, path string) GenesSpec {
 	return fromSource(t, "sgd_features", "genes", func(s *GenesSpec) *string { return &s.File }, path)
 }
 
-func sgdAliases(t testing.TB, path string) []AliasTable {
-	return []AliasTable{fromSource(t, "sgd_features", "aliases", func(s *AliasTable) *string { return &s.File }, path)}
+func sgdAliases(t testing.TB, path string) []names.AliasTable {
+	return []names.AliasTable{fromSource(t, "sgd_features", "aliases", func(s *names.AliasTable) *string { return &s.File }, path)}
 }
 
 // gafOf has the settings of GAF files, or of another such source.

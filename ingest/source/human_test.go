@@ -11,6 +11,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/oracle"
 )
 
@@ -81,7 +82,7 @@ func TestHumanMasks(t *testing.T) {
 	p, err := PerturbationSpec{
 		GenesColumns: []string{"condition"}, Controls: []string{"ctrl"},
 		LayoutSpec: LayoutSpec{
-			TextSpec:      TextSpec{File: writeFile(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
+			TextSpec:      table.TextSpec{File: writeFile(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
 			GeneDelimiter: "+", AliasTables: spec.Aliases, AllowWildtype: true,
 		},
 	}.Open(graph.Genes)
@@ -127,7 +128,7 @@ func TestGenesOfModel(t *testing.T) {
 	}
 	var files inputfile.Files
 	defer files.Close()
-	_, _, err := BuildGraph(&files, GraphSpec{Genes: GenesSpec{GEM: "a.yml", TextSpec: TextSpec{File: "genes.tsv"}, Column: "id"}})
+	_, _, err := BuildGraph(&files, GraphSpec{Genes: GenesSpec{GEM: "a.yml", TextSpec: table.TextSpec{File: "genes.tsv"}, Column: "id"}})
 	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "found both gem and a table") {
 		t.Errorf("got %v", err)
 	}

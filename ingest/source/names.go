@@ -11,6 +11,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 )
 
@@ -77,7 +78,7 @@ func newNames(genes *ingest.Nodes, room int) *Names {
 // ReadNames makes a look-up that also knows the names in tables, and reports on each. Gene ids take
 // precedence over the names of each table, and these over the next table's. Within a table, ids
 // take precedence over names, and earlier columns of names over later ones.
-func ReadNames(files *inputfile.Files, tables []AliasTable, genes *ingest.Nodes) (*Names, Report, error) {
+func ReadNames(files *inputfile.Files, tables []names.AliasTable, genes *ingest.Nodes) (*Names, Report, error) {
 	names := newNames(genes, genes.Len()*(1+3*min(1, len(tables))))
 	var reports Report
 	for _, table := range tables {
@@ -98,7 +99,7 @@ type featureName struct {
 
 // readTable adds the names in a table. Its ids are gene ids or names that are known before it, or
 // ids of further features.
-func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport, error) {
+func (n *Names) readTable(files *inputfile.Files, spec names.AliasTable) (SourceReport, error) {
 	report := SourceReport{Made: "aliases", File: spec.File}
 	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, append([]string{spec.ID}, spec.Names...)...)
 	if err != nil {

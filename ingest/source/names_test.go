@@ -7,6 +7,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
+	"tcbuild/ingest/table"
 )
 
 // sgdFile writes rows of type, systematic name, standard name and aliases as SGD_features.tab.
@@ -134,9 +136,9 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 		"X4,OUT3,OUT4\n" +
 		"C,OUT5,\n" +
 		"X5,OUT5,\n"
-	tables := []AliasTable{
-		{TextSpec: TextSpec{File: writeFile(t, "own.csv", text)}, ID: "orf", Names: []string{"name", "alias"}, Split: "|"},
-		{TextSpec: TextSpec{File: writeFile(t, "more.csv", "gene,entry\nOUT1,P1\nALPHA,P2\nY,P3\nD,P3|OUT1|Y|OUT3\nTWO,P4\nD,P4\n")},
+	tables := []names.AliasTable{
+		{TextSpec: table.TextSpec{File: writeFile(t, "own.csv", text)}, ID: "orf", Names: []string{"name", "alias"}, Split: "|"},
+		{TextSpec: table.TextSpec{File: writeFile(t, "more.csv", "gene,entry\nOUT1,P1\nALPHA,P2\nY,P3\nD,P3|OUT1|Y|OUT3\nTWO,P4\nD,P4\n")},
 			ID: "gene", Names: []string{"entry"}, Split: "|"},
 	}
 	names, _, err := ReadNames(opened(t), tables, genes)
@@ -171,7 +173,7 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 func TestDatesAmongNames(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
 	file := writeFile(t, "hgnc.tsv", "id\tsymbol\talias\nA\t1-Mar\tAXOT\nB\tMTARC1\t1-Mar|MOSC1\n")
-	names, report, err := ReadNames(opened(t), []AliasTable{{TextSpec: TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}}, genes)
+	names, report, err := ReadNames(opened(t), []names.AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}}, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +190,8 @@ func TestDatesAmongNames(t *testing.T) {
 
 // In every kind of input, a name of a gene outside the graph matches no other gene.
 func TestGenesOutsideTheGraph(t *testing.T) {
-	table := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
-	aliases := AliasTable{TextSpec: TextSpec{File: table}, ID: "orf", Names: []string{"name", "alias"}}
+	file := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
+	aliases := names.AliasTable{TextSpec: table.TextSpec{File: file}, ID: "orf", Names: []string{"name", "alias"}}
 	const message = `gene "SWC3" (YAL011W) is not in the graph (2 genes)`
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YOL130W"}, nil)
 	for _, c := range []struct{ name, source, text string }{
@@ -209,7 +211,7 @@ func TestGenesOutsideTheGraph(t *testing.T) {
 		if c.name == "matrix of genes" {
 			spec.ColumnsAre = SecondGenes
 		}
-		spec.AliasTables = []AliasTable{aliases}
+		spec.AliasTables = []names.AliasTable{aliases}
 		screen, err := spec.Open(genes)
 		_, _, err = readScreen(t, screen, err, genes)
 		checkFault(t, err, fault.Input, message)
@@ -223,7 +225,7 @@ func TestGenesOutsideTheGraph(t *testing.T) {
 			t.Errorf("%s: got %v of %q, %v", c.name, samples, report, err)
 		}
 	}
-	spec, err := decodeSpec(t, "aliases: [{file: "+table+", id: orf, names: [name, alias]}]\nedges:\n"+
+	spec, err := decodeSpec(t, "aliases: [{file: "+file+", id: orf, names: [name, alias]}]\nedges:\n"+
 		"  - {file: "+writeFile(t, "e.tsv", "a\tb\nTFC3\tALR1\nTFC3\tSWC3\n")+", relation: r, from: a, to: b, undirected: false}\n")
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +249,7 @@ func TestGeneList(t *testing.T) {
 
 func TestGeneListErrors(t *testing.T) {
 	table := func(text, column string) GenesSpec {
-		return GenesSpec{TextSpec: TextSpec{File: writeFile(t, "g.tsv", text)}, Column: column}
+		return GenesSpec{TextSpec: table.TextSpec{File: writeFile(t, "g.tsv", text)}, Column: column}
 	}
 	for _, test := range []struct {
 		name  string

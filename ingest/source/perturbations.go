@@ -12,6 +12,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
@@ -40,7 +41,7 @@ type PerturbationSpec struct {
 
 // LayoutSpec has the settings of a perturbation set that are not flags.
 type LayoutSpec struct {
-	TextSpec `yaml:",inline"`
+	table.TextSpec `yaml:",inline"`
 	// separator between genes in a field, if all genes are in one column (default: "|")
 	GeneDelimiter string `yaml:"gene_delimiter"`
 	// columns of the strains that a row crosses; replaces genes_columns
@@ -61,7 +62,7 @@ type LayoutSpec struct {
 	// there is such a column)
 	KindsColumn string `yaml:"kinds_column"`
 
-	AliasTables []AliasTable `yaml:"alias_tables"` // tables of other gene names; aliases takes precedence over them
+	AliasTables []names.AliasTable `yaml:"alias_tables"` // tables of other gene names; aliases takes precedence over them
 	// what to do with a sample that lists one gene under two names: error, or drop-sample, which
 	// drops and counts it (default: error)
 	Synonyms      ingest.Synonyms `yaml:"synonyms"`
@@ -123,7 +124,7 @@ func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
 			return text, err
 		}
 	}
-	text, err = s.options()
+	text, err = s.Options()
 	text.DelimiterSetting = "'delimiter=;'"
 	return text, err
 }
@@ -289,12 +290,12 @@ func (n *Names) noGene(name string) error {
 func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
 	tables := s.AliasTables
 	if s.SGDFeatures != "" {
-		var features AliasTable
+		var features names.AliasTable
 		if err := conf.DecodeSource("sgd_features", "aliases", &features); err != nil {
 			return nil, err
 		}
 		features.File = s.SGDFeatures
-		tables = append([]AliasTable{features}, tables...)
+		tables = append([]names.AliasTable{features}, tables...)
 	}
 	tables, err := prepareAliases("alias_tables", tables)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/table"
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.
@@ -30,7 +31,7 @@ func TestPerturbations(t *testing.T) {
 	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC"}, nil)
 	spec := PerturbationSpec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"y"}, SGDFeatures: features, UnknownGenes: ingest.DropGene,
-		LayoutSpec: LayoutSpec{GeneDelimiter: ";", IDColumn: "strain", TextSpec: TextSpec{
+		LayoutSpec: LayoutSpec{GeneDelimiter: ";", IDColumn: "strain", TextSpec: table.TextSpec{
 			File:      writeFile(t, "p.txt", "s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
 			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
 		}},

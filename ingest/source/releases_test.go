@@ -18,6 +18,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/table"
 )
 
 var update = flag.Bool("update", false, "write the golden files in testdata, to be checked by eye")
@@ -139,7 +140,7 @@ func TestRewireTypes(t *testing.T) {
 		ids[i] = fmt.Sprintf("G%d", i)
 	}
 	spec := GraphSpec{Genes: genesNamed(t, ids...), SelfLoops: LoopsAppend, Edges: []EdgesSpec{{
-		TextSpec: TextSpec{File: writeFile(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: []string{"g"}, To: []string{"c"}, ToType: "complex",
+		TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: []string{"g"}, To: []string{"c"}, ToType: "complex",
 	}}}
 	before, _ := build(t, spec)
 	spec.Edges[0].Rewire = true

@@ -15,21 +15,6 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// TextSpec names a table and says how its text is laid out.
-type TextSpec struct {
-	// table to read: text (may be compressed), Arrow or Parquet (required)
-	File    string   `yaml:"file"`
-	Columns []string `yaml:"columns"` // column names, for a text file without a header line
-	Member  string   `yaml:"member"`  // name of the table inside a .zip that has several
-	// column separator: a character, tab, comma, or space for runs of spaces; if set, the file is
-	// read as text whatever its extension (default: by the file's name)
-	Delimiter string `yaml:"delimiter"`
-	SkipLines int    `yaml:"skip_lines"` // number of lines to skip before the header (default: 0)
-	Comment   string `yaml:"comment"`    // skip lines that start with this text
-
-	Place conf.Place `yaml:"-" json:"-"` // where the settings of the table are, for errors; may be empty
-}
-
 // openTable opens a file as a table. The file stays open in files, so that later passes read the
 // same content.
 func openTable(files *inputfile.Files, path string, options table.TextOptions) (*table.Reader, error) {
@@ -40,29 +25,13 @@ func openTable(files *inputfile.Files, path string, options table.TextOptions) (
 	return table.OpenFile(file, options)
 }
 
-// open opens the table.
-func (t TextSpec) open(files *inputfile.Files) (*table.Reader, error) {
-	options, err := t.options()
+// openText opens the table that settings name.
+func openText(files *inputfile.Files, t table.TextSpec) (*table.Reader, error) {
+	options, err := t.Options()
 	if err != nil {
 		return nil, err
 	}
 	return openTable(files, t.File, options)
-}
-
-func (t TextSpec) options() (options table.TextOptions, err error) {
-	delimiter, named := map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' '}[t.Delimiter]
-	switch {
-	case !named && len(t.Delimiter) != 1:
-		return options, fault.New(fault.Usage, "write a semicolon in quotes: 'delimiter=;'",
-			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space", t.Delimiter)
-	case t.SkipLines < 0:
-		return options, badSetting("", "skip_lines: found %d, expected 0 or more", t.SkipLines)
-	case !named:
-		delimiter = t.Delimiter[0]
-	}
-	return table.TextOptions{
-		Delimiter: delimiter, DelimiterSetting: `delimiter: ";" to its entry in the settings`, Columns: t.Columns, Member: t.Member, SkipLines: t.SkipLines, Comment: t.Comment,
-	}, nil
 }
 
 // findColumn returns the number of the column that settings name.
@@ -82,9 +51,9 @@ type refusal struct {
 	refused []Count // by the first of keeps that was false
 }
 
-// refusal compiles the expressions, for a table with these columns.
-func (s RowsSpec) refusal(place conf.Place, names []string) (r refusal, err error) {
-	add := func(key string, filter Filter) {
+// newRefusal compiles the expressions, for a table with these columns.
+func newRefusal(s where.RowsSpec, place conf.Place, names []string) (r refusal, err error) {
+	add := func(key string, filter where.RowFilter) {
 		if err == nil {
 			var keeps func(*table.Batch, int) (bool, error)
 			keeps, err = rowFilter(fmt.Sprintf("%s.%s", place, key), filter.Keep, names)
@@ -92,7 +61,7 @@ func (s RowsSpec) refusal(place conf.Place, names []string) (r refusal, err erro
 		}
 	}
 	if s.Where != "" {
-		add("where", Filter{s.Where, notKept})
+		add("where", where.RowFilter{Keep: s.Where, Dropped: notKept})
 	}
 	for k, filter := range s.Filters {
 		add(fmt.Sprintf("filters.%d", k), filter)
@@ -119,7 +88,8 @@ func (r *refusal) rows() (n int) {
 	return n
 }
 
-func (s RowsSpec) check(place conf.Place) error {
+// checkRows returns an error for a filter that lacks a key.
+func checkRows(place conf.Place, s where.RowsSpec) error {
 	for k, filter := range s.Filters {
 		if err := required(place+conf.Place(fmt.Sprintf(".filters.%d", k)), "keep", filter.Keep, "dropped", filter.Dropped); err != nil {
 			return err
@@ -167,8 +137,8 @@ type sourceRows struct {
 }
 
 // openRows opens a table, and finds columns of it by name.
-func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, names ...string) (_ *sourceRows, columns []int, err error) {
-	reader, err := text.open(files)
+func openRows(files *inputfile.Files, text table.TextSpec, rows where.RowsSpec, names ...string) (_ *sourceRows, columns []int, err error) {
+	reader, err := openText(files, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,7 +148,7 @@ func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, names ...str
 		columns, err = append(columns, column), cmp.Or(err, failed)
 	}
 	if err == nil {
-		r.refusal, err = rows.refusal(text.Place, reader.Columns())
+		r.refusal, err = newRefusal(rows, text.Place, reader.Columns())
 	}
 	if err != nil {
 		reader.Close()

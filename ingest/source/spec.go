@@ -4,6 +4,9 @@ package source
 
 import (
 	"tcbuild/conf"
+	"tcbuild/ingest/names"
+	"tcbuild/ingest/samples/where"
+	"tcbuild/ingest/table"
 )
 
 // GraphSpec names the sources of one cell graph; its yaml tags are the keys of settings. Paths are
@@ -14,7 +17,7 @@ import (
 type GraphSpec struct {
 	Genes GenesSpec `yaml:"genes"` // the gene list; genes are sorted by the bytes of their ids (required)
 	// tables of other gene names, in order of precedence; without them, only ids are recognized
-	Aliases []AliasTable `yaml:"aliases"`
+	Aliases []names.AliasTable `yaml:"aliases"`
 	// tables of nodes of other types. Without a table, a type's nodes are the ids in its edges, in
 	// order of first appearance
 	Nodes []NodesSpec `yaml:"nodes"`
@@ -43,62 +46,30 @@ type GraphSpec struct {
 // GenesSpec is a gene list in a column of a table.
 type GenesSpec struct {
 	// public source, such as sgd_features; the other keys override its settings
-	Source   conf.SourceName `yaml:"source" section:"genes"`
-	TextSpec `yaml:",inline"`
-	RowsSpec `yaml:",inline"`
-	Column   string `yaml:"column"` // column of gene ids (required without gem)
+	Source         conf.SourceName `yaml:"source" section:"genes"`
+	table.TextSpec `yaml:",inline"`
+	where.RowsSpec `yaml:",inline"`
+	Column         string `yaml:"column"` // column of gene ids (required without gem)
 	// metabolic model whose reaction rules name the genes; replaces file and column
 	GEM string `yaml:"gem"`
 }
 
-// RowsSpec says which rows of a table count.
-type RowsSpec struct {
-	// keep only rows for which this expression is true, such as 'score >= 700 and mode ==
-	// "binding"'; docs/input.md, Filters, describes the language
-	Where string `yaml:"where"`
-	// more such expressions, each with a label for the rows that it drops. where is applied first,
-	// and does not replace the filters of a public source
-	Filters []Filter `yaml:"filters"`
-}
-
-// Filter is an expression that is true for the rows to keep.
-type Filter struct {
-	Keep    string `yaml:"keep"`    // expression that is true for rows to keep (required)
-	Dropped string `yaml:"dropped"` // label of the dropped rows in the report, such as "of another organism" (required)
-}
-
-// AliasTable is a table of genes and other names of theirs. Names of a gene that is not in the
-// graph match no other gene.
-type AliasTable struct {
-	// public source, such as sgd_features; the other keys override its settings
-	Source      conf.SourceName `yaml:"source" section:"aliases"`
-	TextSpec    `yaml:",inline"`
-	RowsSpec    `yaml:",inline"`
-	ID          string   `yaml:"id"`           // column of gene ids or other known names (required)
-	Names       []string `yaml:"names"`        // columns of other names, in order of precedence (required)
-	Split       string   `yaml:"split"`        // separator between names in a field
-	StripPrefix string   `yaml:"strip_prefix"` // prefix to remove from names that have it
-	// labels in the report for the ids and for each column of names, in order of precedence (default:
-	// one label for all)
-	Kinds []string `yaml:"kinds"`
-}
-
 // NodesSpec is a table of nodes of a type that has no section of its own.
 type NodesSpec struct {
-	Type     string `yaml:"type"` // node type, such as complex or pathway (required)
-	TextSpec `yaml:",inline"`
-	RowsSpec `yaml:",inline"`
-	Column   string              `yaml:"column"` // column of node ids (required)
-	Keep     map[string]KeptType `yaml:"keep"`   // more columns to store in the graph, as in edges
+	Type           string `yaml:"type"` // node type, such as complex or pathway (required)
+	table.TextSpec `yaml:",inline"`
+	where.RowsSpec `yaml:",inline"`
+	Column         string              `yaml:"column"` // column of node ids (required)
+	Keep           map[string]KeptType `yaml:"keep"`   // more columns to store in the graph, as in edges
 }
 
 // EdgesSpec is a source of edges: an edge list in two columns of a table, or a matrix.
 type EdgesSpec struct {
 	// public source, such as string; the other keys override its settings. 'tcbuild ingest sources'
 	// lists the sources and prints their settings
-	Source   conf.SourceName `yaml:"source" section:"edges"`
-	TextSpec `yaml:",inline"`
-	RowsSpec `yaml:",inline"`
+	Source         conf.SourceName `yaml:"source" section:"edges"`
+	table.TextSpec `yaml:",inline"`
+	where.RowsSpec `yaml:",inline"`
 	// node type of the source nodes; strip_prefix, name and upper_case apply to gene names only
 	// (default: gene)
 	FromType string `yaml:"from_type"`
@@ -196,12 +167,12 @@ type OntologySpec struct {
 // qualifier.
 type AnnotationsSpec struct {
 	// public source, such as gaf; the other keys override its settings
-	Source   conf.SourceName `yaml:"source" section:"annotations"`
-	TextSpec `yaml:",inline"`
-	RowsSpec `yaml:",inline"`
-	Gene     string `yaml:"gene"`  // column of gene names (required)
-	Split    string `yaml:"split"` // separator between names in a field; only the first name is read
-	Term     string `yaml:"term"`  // column of term ids (required)
+	Source         conf.SourceName `yaml:"source" section:"annotations"`
+	table.TextSpec `yaml:",inline"`
+	where.RowsSpec `yaml:",inline"`
+	Gene           string `yaml:"gene"`  // column of gene names (required)
+	Split          string `yaml:"split"` // separator between names in a field; only the first name is read
+	Term           string `yaml:"term"`  // column of term ids (required)
 }
 
 // Terms says which terms of an ontology are nodes.

@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/conf"
 	"tcbuild/fault"
+	"tcbuild/ingest/table"
 )
 
 const wholeSpec = `
@@ -123,7 +124,7 @@ func TestPublicSources(t *testing.T) {
 			entry = fmt.Sprintf(entry, "source: "+source.Name+", file: f, "+map[string]string{"string_dango": "ids: f, relation: r"}[source.Name])
 			spec, err := decodeSpec(t, cmp.Or(key, section)+": "+entry)
 			if section != "genes" {
-				spec.Genes = GenesSpec{TextSpec: TextSpec{File: "f"}, Column: "id"}
+				spec.Genes = GenesSpec{TextSpec: table.TextSpec{File: "f"}, Column: "id"}
 			}
 			if _, wrong := spec.prepared(); err != nil || wrong != nil {
 				t.Errorf("source %s in %s: %v, %v", source.Name, section, err, wrong)
@@ -134,12 +135,12 @@ func TestPublicSources(t *testing.T) {
 
 func TestDelimiter(t *testing.T) {
 	for name, want := range map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' ', ";": ';', "\t": '\t'} {
-		if got, err := (TextSpec{Delimiter: name}).options(); got.Delimiter != want || err != nil {
+		if got, err := (table.TextSpec{Delimiter: name}).Options(); got.Delimiter != want || err != nil {
 			t.Errorf("delimiter %q: got %q, %v; want %q", name, got.Delimiter, err, want)
 		}
 	}
 	for _, name := range []string{";;", "semicolon", "→"} {
-		_, err := (TextSpec{Delimiter: name}).options()
+		_, err := (table.TextSpec{Delimiter: name}).Options()
 		checkFault(t, err, fault.Usage, name)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples/where"
+	"tcbuild/ingest/table"
 )
 
 func TestTFMatrix(t *testing.T) {
@@ -15,7 +17,7 @@ func TestTFMatrix(t *testing.T) {
 		"R":     "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n\"YB\"\t4\t0\t0\n",
 	} {
 		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropNames, Edges: []EdgesSpec{
-			{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "tf"},
+			{TextSpec: table.TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "tf"},
 		}}
 		g, report, err := BuildGraph(opened(t), spec)
 		if err != nil {
@@ -45,7 +47,7 @@ func TestTFMatrixLayouts(t *testing.T) {
 	}{
 		{"factors as rows", wide, "YB-YA:1 YB-YC:2 YA-YC:3", EdgesSpec{Matrix: FactorRows, UpperCase: true}},
 		{"targets as rows", wide, "YA-YB:1 YC-YB:2 YC-YA:3", EdgesSpec{Matrix: TargetRows, UpperCase: true}},
-		{"what an edge list has", wide, "edges.0: found both matrix and where", EdgesSpec{RowsSpec: RowsSpec{Where: "YC > 1"}}},
+		{"what an edge list has", wide, "edges.0: found both matrix and where", EdgesSpec{RowsSpec: where.RowsSpec{Where: "YC > 1"}}},
 		{"other rows", wide, `edges.0.matrix: found "genes", expected targets or factors`, EdgesSpec{Matrix: "genes"}},
 		{"ignored by name", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", EdgesSpec{Ignore: []string{"Gene"}}},
 		{"no such column", "orf;YA\nYB;1\n", `found no column "Gene" to ignore`, EdgesSpec{Ignore: []string{"Gene"}}},
@@ -61,7 +63,7 @@ func TestTFMatrixLayouts(t *testing.T) {
 			if spec.Matrix == "" {
 				spec.Matrix = TargetRows
 			}
-			spec.TextSpec, spec.Relation = TextSpec{File: writeFile(t, "m.csv", c.text), Delimiter: ";"}, "tf"
+			spec.TextSpec, spec.Relation = table.TextSpec{File: writeFile(t, "m.csv", c.text), Delimiter: ";"}, "tf"
 			g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{spec}})
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) {
@@ -80,7 +82,7 @@ func TestTFMatrixLayouts(t *testing.T) {
 // TestEdgeTableNames finds names in fields by a pattern, in capitals.
 func TestEdgeTableNames(t *testing.T) {
 	file := writeFile(t, "e.tsv", "a\tb\nYap\tybp|YC\nYB\tYC_dma1\n")
-	spec := EdgesSpec{TextSpec: TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
+	spec := EdgesSpec{TextSpec: table.TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
 	read := func() (*ingest.Graph, error) {
 		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{spec}})
 		return g, err
@@ -94,7 +96,7 @@ func TestEdgeTableNames(t *testing.T) {
 	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
 		t.Errorf("got %v, %v", g, err)
 	}
-	spec = EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: []string{"a"},
+	spec = EdgesSpec{TextSpec: table.TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: []string{"a"},
 		To: []string{"b"}, Undirected: new(false), StripPrefix: "4932.", Split: "|"}
 	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
 		t.Errorf("a prefix of each name: got %v, %v", g, err)
@@ -108,7 +110,7 @@ func TestRealTFMatrices(t *testing.T) {
 	files := []string{"YEASTRACT_20190713_BOTH", "gold_standard", "yeast-motif-prior"}
 	for _, file := range files {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
-		spec.Edges = append(spec.Edges, EdgesSpec{TextSpec: TextSpec{File: path}, Matrix: TargetRows, Relation: file})
+		spec.Edges = append(spec.Edges, EdgesSpec{TextSpec: table.TextSpec{File: path}, Matrix: TargetRows, Relation: file})
 	}
 	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
@@ -135,7 +137,7 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Add("\"YA\"\n\"YB\"\t1e3\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropNames, Edges: []EdgesSpec{
-			{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "r"},
+			{TextSpec: table.TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "r"},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Fatalf("error %v is not of the input", err)

@@ -6,6 +6,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/table"
 )
 
 // TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two unknown names,
@@ -62,10 +63,10 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
 	for name, edges := range map[string]EdgesSpec{
-		"table":     {TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)},
+		"table":     {TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)},
 		"string":    stringLinks(t, writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), 0, "score"),
 		"biogrid":   edgesOf(t, "biogrid_physical", writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), func(s *EdgesSpec) { s.Relation = "r" }),
-		"tf_matrix": {TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Matrix: TargetRows, Relation: "r"},
+		"tf_matrix": {TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Matrix: TargetRows, Relation: "r"},
 	} {
 		for _, word := range []UnknownNames{"", RefuseNames, DropNames} {
 			_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})

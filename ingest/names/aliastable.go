@@ -1,0 +1,24 @@
+// Package names says what a name of a gene means.
+package names
+
+import (
+	"tcbuild/conf"
+	"tcbuild/ingest/samples/where"
+	"tcbuild/ingest/table"
+)
+
+// AliasTable is a table of genes and other names of theirs. Names of a gene that is not in the
+// graph match no other gene.
+type AliasTable struct {
+	// public source, such as sgd_features; the other keys override its settings
+	Source         conf.SourceName `yaml:"source" section:"aliases"`
+	table.TextSpec `yaml:",inline"`
+	where.RowsSpec `yaml:",inline"`
+	ID             string   `yaml:"id"`           // column of gene ids or other known names (required)
+	Names          []string `yaml:"names"`        // columns of other names, in order of precedence (required)
+	Split          string   `yaml:"split"`        // separator between names in a field
+	StripPrefix    string   `yaml:"strip_prefix"` // prefix to remove from names that have it
+	// labels in the report for the ids and for each column of names, in order of precedence (default:
+	// one label for all)
+	Kinds []string `yaml:"kinds"`
+}
