@@ -11,6 +11,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/pairs"
 )
 
 // edgeFile is a table whose rows become edges of one or more types, in one pass.
@@ -61,7 +62,7 @@ type edgeGroup struct {
 	rows    int
 	missing missingNames
 	byKind  []int // names by their kind, of those that are not gene ids
-	met     *pairs
+	met     *pairs.Set
 	states  []pairState // of the pairs, by relation
 
 	// Of the batch at hand: its edges wait until the genes of all are known, as looking up one pair
@@ -74,7 +75,7 @@ type edgeGroup struct {
 type edge struct {
 	src, dst uint32
 	pair     int // its number
-	meeting  meeting
+	meeting  pairs.Meeting
 }
 
 // nameReader reads the name of a gene from a field; the bytes are valid as long as the batch. An
@@ -116,7 +117,7 @@ func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err e
 
 // newGroup makes a group whose edge types have a text in their names.
 func (f *edgeFile) newGroup(text string) *edgeGroup {
-	g := &edgeGroup{met: newPairs(f.undirected), byKind: make([]int, len(f.names.kinds))}
+	g := &edgeGroup{met: pairs.New(f.undirected), byKind: make([]int, len(f.names.kinds))}
 	if f.ends[0].names != f.ends[1].names {
 		g.missing.what = "nodes"
 	}
@@ -167,11 +168,11 @@ func (f *edgeFile) add(g *edgeGroup, src, dst meaning) {
 func (g *edgeGroup) addEdges(kept int) {
 	for i := range g.edges {
 		e := &g.edges[i]
-		e.pair, e.meeting = g.met.meet(e.src, e.dst)
+		e.pair, e.meeting = g.met.Meet(e.src, e.dst)
 	}
 	n := len(g.relations)
 	for i, e := range g.edges {
-		if e.meeting == first {
+		if e.meeting == pairs.First {
 			for range n {
 				g.states = push(g.states, pairState{})
 			}

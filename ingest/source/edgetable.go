@@ -15,6 +15,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
 )
 
@@ -191,7 +192,7 @@ func nameIn(pattern string, upperCase bool) func(field []byte) ([]byte, error) {
 
 // readIDs reads a file with an id per line.
 func readIDs(files *inputfile.Files, path string) ([][]byte, error) {
-	reader, err := openTable(files, path, table.TextOptions{Delimiter: '\t', Columns: []string{"id"}})
+	reader, err := table.TextSpec{File: path, Delimiter: "tab", Columns: []string{"id"}}.Open(files)
 	if err != nil {
 		return nil, err
 	}
@@ -224,13 +225,13 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile,
 	if err != nil {
 		return nil, err
 	}
-	layout, err := openMatrix(file, options)
+	layout, err := table.OpenMatrix(file, options)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range t.Ignore {
-		if !slices.Contains(layout.names, name) {
-			return nil, fault.New(fault.Input, fault.DidYouMean(name, layout.names, "name an existing column, but not the first, which names the rows"),
+		if !slices.Contains(layout.Names, name) {
+			return nil, fault.New(fault.Input, fault.DidYouMean(name, layout.Names, "name an existing column, but not the first, which names the rows"),
 				"read edges %s: found no column %s to ignore", t.File, fault.Quote(name))
 		}
 	}
@@ -238,7 +239,7 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile,
 		relations: []relation{t.relation(t.Relation, 0, cmp.Or(t.WeightName, "weight"))}}
 	f.row = f.matrixRow
 	nameOf := nameIn(t.ColumnName, t.UpperCase)
-	for k, name := range layout.names {
+	for k, name := range layout.Names {
 		switch {
 		case slices.Contains(t.Ignore, name):
 			continue
@@ -252,8 +253,8 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile,
 		}
 		f.values = append(f.values, valueColumn{names.named(gene), 1 + k})
 	}
-	reader, err := table.OpenFile(file, layout.text)
-	f.rows = &sourceRows{Reader: reader}
+	reader, err := table.OpenFile(file, layout.Options)
+	f.rows = &sourceRows{Table: &where.Table{Reader: reader}}
 	return f, err
 }
 

@@ -247,7 +247,7 @@ func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceRep
 		if spec.Type == ingest.Gene && ingest.IsDate(id) {
 			return dateFault(id)
 		}
-		return cmp.Or(checkNodeID(spec.Type, id), checkUTF8(id))
+		return cmp.Or(checkNodeID(spec.Type, id), table.CheckUTF8(id))
 	})
 	if err != nil {
 		return nil, report, err

@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/pairs"
 )
 
 // MatrixSpec is for wide tables. Each value becomes a sample with the id "row: column", the
@@ -61,7 +60,7 @@ const (
 // matrix is a wide table of samples.
 type matrix struct {
 	spec PerturbationSpec
-	*matrixLayout
+	*table.Matrix
 }
 
 // openMatrix finds the layout of a wide table.
@@ -78,7 +77,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 	if err != nil {
 		return err
 	}
-	layout, err := openMatrix(screen.file, screen.text)
+	layout, err := table.OpenMatrix(screen.file, screen.text)
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 	if err := m.checkColumns(screen.names); err != nil {
 		return err
 	}
-	screen.text, screen.reader = m.text, m.reader
+	screen.text, screen.reader = m.Options, m.reader
 	screen.columns.Phenotypes = ingest.NamedPhenotypes("value")
 	if s.ColumnsAre != SecondGenes {
 		screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
@@ -101,7 +100,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 		screen.columns.Compared = 1
 	}
 	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
-		GenesColumns: m.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.text, Controls: s.controlNames(),
+		GenesColumns: m.Options.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.Options, Controls: s.controlNames(),
 	})
 	return err
 }
@@ -133,49 +132,6 @@ func (m *matrix) attributes(column *matrixColumn, genes int) (values []ingest.Va
 	return append(values, ingest.Value{Text: kinds})
 }
 
-// matrixLayout is the layout of a wide table.
-type matrixLayout struct {
-	text  table.TextOptions // with unique column names, which the header need not have
-	first string            // the first column's name, or "" if the header has none
-	names []string          // of the other columns
-}
-
-// openMatrix reads the header of a wide table.
-func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, error) {
-	path := file.Path()
-	rows, err := table.Head(file, 2, text)
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) < 2 {
-		return nil, fault.New(fault.Input, "check that it is the right file", "read matrix %s: found %s, expected a header and a row per gene", path, plural(len(rows), "row", ""))
-	}
-	header, width := rows[0], len(rows[1])
-	layout := &matrixLayout{text: text}
-	if layout.text.Header = text.Columns == nil; !layout.text.Header {
-		header = text.Columns
-	}
-	names := header
-	switch {
-	case len(header) == width:
-		names, layout.first = header[1:], header[0]
-	case len(header) != width-1:
-		return nil, fault.New(fault.Input, "check the delimiters",
-			"read matrix %s: found %s in the header and %d in the first row, expected the same number, or one fewer in the header",
-			path, plural(len(header), "field", ""), width)
-	}
-	if len(names) == 0 {
-		return nil, fault.New(fault.Input, "check the delimiter",
-			"read matrix %s: found a single column, expected one of names and at least one of numbers", path)
-	}
-	layout.names = names
-	layout.text.Columns = make([]string, width)
-	for k := range width {
-		layout.text.Columns[k] = strconv.Itoa(k)
-	}
-	return layout, nil
-}
-
 const duplicateNameHint = "rename or remove one, or set allow_duplicate_ids=true: samples are named by row and column"
 
 const columnsAreHint = "set columns_are=genes if the values are of double mutants, or columns_are=conditions if they are of the row's gene only"
@@ -185,7 +141,7 @@ const columnsAreHint = "set columns_are=genes if the values are of double mutant
 func (m *matrix) checkColumns(names *Names) error {
 	var genes, partial []string
 	at := make(map[string]int)
-	for k, name := range m.names {
+	for k, name := range m.Names {
 		if first, again := at[name]; again && !m.spec.AllowDuplicateIDs {
 			return fault.New(fault.Input, duplicateNameHint,
 				"read matrix %s: value columns %d and %d are both named %s, expected unique names",
@@ -204,14 +160,14 @@ func (m *matrix) checkColumns(names *Names) error {
 		}
 	}
 	switch {
-	case m.spec.ColumnsAre == "" && 2*len(genes) > len(m.names):
+	case m.spec.ColumnsAre == "" && 2*len(genes) > len(m.Names):
 		return fault.New(fault.Input, columnsAreHint,
 			"read matrix %s: %s of its %s are named like genes, such as %s, expected conditions",
-			m.spec.File, grouped(len(genes)), plural(len(m.names), "column", ""), fault.Quote(genes[0]))
+			m.spec.File, grouped(len(genes)), plural(len(m.Names), "column", ""), fault.Quote(genes[0]))
 	case m.spec.PartialLoss == "" && len(partial) > 0:
 		return fault.New(fault.Input, "set partial_loss=drop to omit these columns",
 			"read matrix %s: found %s of %s whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
-			m.spec.File, grouped(len(partial)), plural(len(m.names), "column", ""), fault.Quote(partial[0]))
+			m.spec.File, grouped(len(partial)), plural(len(m.Names), "column", ""), fault.Quote(partial[0]))
 	}
 	return nil
 }
@@ -219,7 +175,7 @@ func (m *matrix) checkColumns(names *Names) error {
 // partialLoss reports whether the strains of a column keep part of the gene's function. Where
 // columns are genes, their names and alleles say so.
 func (m *matrix) partialLoss(name string) bool {
-	return saysPartialLoss(m.first) || m.spec.ColumnsAre != SecondGenes && saysPartialLoss(name)
+	return saysPartialLoss(m.First) || m.spec.ColumnsAre != SecondGenes && saysPartialLoss(name)
 }
 
 // systematicName matches the start of systematic names of nuclear open reading frames, such as
@@ -253,7 +209,7 @@ type matrixReader struct {
 	columns []matrixColumn
 	isRow   map[string]bool // the rows so far
 	deleted map[uint32]bool // genes of the rows so far
-	pairs   *pairs          // double mutants so far
+	pairs   *pairs.Set      // double mutants so far
 	alleles alleleReader
 	geneIn  func(name []byte) ([]byte, error)
 	halves  *halves // of a matrix of genes
@@ -284,12 +240,12 @@ func (m *matrix) reader(r *screenReader) rowReader {
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, isRow: make(map[string]bool), deleted: make(map[uint32]bool),
-		pairs: newPairs(true), alleles: m.spec.alleleReader(r.screen.names), geneIn: nameIn(m.spec.GenePattern, false),
+		pairs: pairs.New(true), alleles: m.spec.alleleReader(r.screen.names), geneIn: nameIn(m.spec.GenePattern, false),
 		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N,
 		ofOtherHalf: &r.reasons[2].N, ofTriangle: &r.reasons[3].N,
 		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
 	}
-	for _, name := range m.names {
+	for _, name := range m.Names {
 		reader.columns = append(reader.columns, matrixColumn{
 			name: name, condition: ingest.Value{Text: []byte(name)}, partialLoss: m.partialLoss(name),
 		})
@@ -325,7 +281,7 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 	}
 	name := batch.Text(0, i)
 	switch {
-	case r.screen.spec.ColumnsAre == "" && slices.Contains(r.matrixLayout.names, string(name)):
+	case r.screen.spec.ColumnsAre == "" && slices.Contains(r.Matrix.Names, string(name)):
 		return fault.New(fault.Input, columnsAreHint,
 			"found row %s, which is also a column, expected columns that are not genes", fault.Quote(name))
 	case r.isRow[string(name)] && !r.screen.spec.AllowDuplicateIDs:
@@ -421,7 +377,7 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		*r.partialLossKept++
 	}
 	if len(sample.Genes) == 2 {
-		if _, meeting := r.pairs.meet(sample.Genes[0], sample.Genes[1]); meeting != first {
+		if _, meeting := r.pairs.Meet(sample.Genes[0], sample.Genes[1]); meeting != pairs.First {
 			*r.pairsAgain++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/table"
 )
 
 // ontology is the content of an OBO file, in its order.
@@ -50,7 +51,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		if len(row) == 0 || row[0] == '!' {
 			continue
 		}
-		if err := checkUTF8(row); err != nil {
+		if err := table.CheckUTF8(row); err != nil {
 			return nil, at(line, "%w", err)
 		}
 		if row[0] == '[' {

@@ -11,6 +11,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/pairs"
 )
 
 // geneOntology is the type of the terms' nodes, as in torchcell.
@@ -43,7 +44,7 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 			kept[i] = true
 		}
 	}
-	a := annotations{relation: spec.Relation, terms: terms, kept: kept, names: names, unknown: s.UnknownGenes, pairs: newPairs(false), joins: make(joins)}
+	a := annotations{relation: spec.Relation, terms: terms, kept: kept, names: names, unknown: s.UnknownGenes, pairs: pairs.New(false), joins: make(joins)}
 	var annotated Report
 	for _, table := range spec.Annotations {
 		report, err := a.read(files, table)
@@ -176,14 +177,14 @@ func (o *ontology) addNodes(graph *ingest.Graph, kept []bool) (rows []uint32) {
 func (r *termRelation) edges(kept []bool, rows []uint32) (*ingest.Edges, SourceReport) {
 	edges := &ingest.Edges{Type: ingest.EdgeType{Source: geneOntology, Relation: r.name, Target: geneOntology}}
 	report := SourceReport{Made: edges.Type.String(), Rows: len(r.src)}
-	met, left, again := newPairs(false), 0, 0
+	met, left, again := pairs.New(false), 0, 0
 	for k, src := range r.src {
 		dst := r.dst[k]
 		if !kept[src] || !kept[dst] {
 			left++
 			continue
 		}
-		if _, meeting := met.meet(src, dst); meeting != first {
+		if _, meeting := met.Meet(src, dst); meeting != pairs.First {
 			again++
 			continue
 		}
@@ -202,7 +203,7 @@ type annotations struct {
 	names    *Names
 	unknown  UnknownNames
 
-	pairs               *pairs
+	pairs               *pairs.Set
 	gene, term          []uint32 // by pair; term is an index in terms
 	evidence, qualifier []string
 	joins               joins
@@ -220,7 +221,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 	elsewhere, again := 0, 0 // terms of other namespaces, and repeated rows
 	err = rows.each("annotations", &report, func(batch *table.Batch, i int) error {
 		code, qualifier := batch.Text(columns[2], i), batch.Text(columns[3], i)
-		if err := cmp.Or(checkUTF8(qualifier), checkUTF8(code)); err != nil {
+		if err := cmp.Or(table.CheckUTF8(qualifier), table.CheckUTF8(code)); err != nil {
 			return err
 		}
 		name := batch.Text(columns[0], i)
@@ -253,8 +254,8 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 		if resolved[how]++; how >= isObsolete {
 			return nil
 		}
-		pair, meeting := a.pairs.meet(m.gene, uint32(at))
-		if meeting == first {
+		pair, meeting := a.pairs.Meet(m.gene, uint32(at))
+		if meeting == pairs.First {
 			report.Kept++
 			a.gene, a.term = append(a.gene, m.gene), append(a.term, uint32(at))
 			a.evidence, a.qualifier = append(a.evidence, ""), append(a.qualifier, "")

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -14,6 +13,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/pairs"
 )
 
 // relation is an edge type under construction.
@@ -41,8 +41,8 @@ type pairState struct {
 }
 
 // add counts a row and stores its edge, unless the row is to be dropped. state belongs to its pair.
-func (r *relation) add(src, dst uint32, weight float64, cells []cell, state *pairState, m meeting) {
-	if m == first {
+func (r *relation) add(src, dst uint32, weight float64, cells []cell, state *pairState, m pairs.Meeting) {
+	if m == pairs.First {
 		state.weight = weight
 	} else if weight != state.weight && !(math.IsNaN(weight) && math.IsNaN(state.weight)) {
 		r.differing++
@@ -52,12 +52,12 @@ func (r *relation) add(src, dst uint32, weight float64, cells []cell, state *pai
 		r.refused++
 	case src == dst && r.loops != LoopsKeep:
 		r.loopsDropped++
-	case m == repeated && state.stored:
+	case m == pairs.Repeated && state.stored:
 		r.repeated++
-	case m == reversed && state.stored:
+	case m == pairs.Reversed && state.stored:
 		r.reversed++
 	default:
-		if m != first && state.stored {
+		if m != pairs.First && state.stored {
 			r.duplicates++
 		}
 		state.stored = true
@@ -106,7 +106,7 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 		edges.Columns = append(edges.Columns, ingest.Column{Name: f.kept[k].name, Values: all})
 	}
 
-	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.rows.refusal.rows(), Kept: edges.Len() - appended, AllKept: r.limited && r.refused == 0}
+	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.rows.refusedRows(), Kept: edges.Len() - appended, AllKept: r.limited && r.refused == 0}
 	report.drop(f.rows.refused...)
 	g.missing.account(&report)
 	report.drop(
@@ -185,17 +185,9 @@ func (k keptColumn) read(batch *table.Batch, i int) (c cell, err error) {
 		c.integer, c.missing, err = batch.Integer(k.column, i)
 	default:
 		c.text, c.missing = batch.Text(k.column, i), batch.Missing(k.column, i)
-		err = checkUTF8(c.text)
+		err = table.CheckUTF8(c.text)
 	}
 	return c, err
-}
-
-// checkUTF8 returns an error for a text that no graph could carry.
-func checkUTF8(text []byte) error {
-	if utf8.Valid(text) {
-		return nil
-	}
-	return fault.New(fault.Input, "save the file as UTF-8 text", "found %s, which is not valid UTF-8", fault.Quote(text))
 }
 
 func (k keptColumn) builder() array.Builder {
@@ -217,79 +209,6 @@ func (c cell) appendTo(builder array.Builder) {
 	}
 }
 
-// pairs remembers the pairs of genes in an edge source, in a table with linear probing: it takes 19
-// to 30 bytes per pair, and less time than a map. In an undirected source, both directions of a
-// pair are the same.
-type pairs struct {
-	undirected bool
-	known      []uint64 // in order of first occurrence
-	// their number is a power of two; at most three quarters of them are filled
-	slots []pairSlot
-}
-
-// firstBackward is set in an undirected pair that was first seen with the greater gene first. The
-// numbers of genes are below it.
-const firstBackward = 1 << 63
-
-// pairSlot is the number of a known pair, from 1, and its hash, which tells most others apart; 0 is
-// an empty slot.
-type pairSlot struct{ hash, number uint32 }
-
-// meeting compares a row's pair of genes with earlier rows.
-type meeting uint8
-
-const (
-	first    meeting = iota
-	same             // directed: the edge occurred before
-	repeated         // undirected: the pair occurred before, and first in this direction
-	reversed         // undirected: the pair occurred before, and first in the other direction
-)
-
-func newPairs(undirected bool) *pairs {
-	return &pairs{undirected: undirected, slots: make([]pairSlot, 1<<10)}
-}
-
-// meet returns the number of the pair, from 0 in order of first occurrence.
-func (p *pairs) meet(src, dst uint32) (pair int, m meeting) {
-	backward := p.undirected && src > dst
-	if backward {
-		src, dst = dst, src
-	}
-	both := uint64(src)<<32 | uint64(dst)
-	hash := uint32(both * 0x9e3779b97f4a7c15 >> 32)
-	slot := p.find(hash, both)
-	pair = int(slot.number) - 1
-	switch {
-	case pair < 0:
-		*slot = pairSlot{hash, uint32(len(p.known)) + 1}
-		if backward {
-			both |= firstBackward
-		}
-		p.known = push(p.known, both)
-		if 4*len(p.known) > 3*len(p.slots) {
-			p.grow()
-		}
-		return len(p.known) - 1, first
-	case !p.undirected:
-		return pair, same
-	case (p.known[pair]&firstBackward != 0) == backward:
-		return pair, repeated
-	default:
-		return pair, reversed
-	}
-}
-
-// find returns the slot of a pair, or the empty one where it belongs.
-func (p *pairs) find(hash uint32, pair uint64) *pairSlot {
-	last := uint32(len(p.slots) - 1)
-	for i := hash & last; ; i = (i + 1) & last {
-		slot := &p.slots[i]
-		if slot.number == 0 || slot.hash == hash && p.known[slot.number-1]&^firstBackward == pair {
-			return slot
-		}
-	}
-}
-
 // push appends to a slice that may become long, whose memory doubles: append would copy it more
 // often.
 func push[T any](to []T, value T) []T {
@@ -297,19 +216,4 @@ func push[T any](to []T, value T) []T {
 		to = slices.Grow(to, len(to)+1)
 	}
 	return append(to, value)
-}
-
-func (p *pairs) grow() {
-	old := p.slots
-	p.slots = make([]pairSlot, 2*len(old))
-	last := uint32(len(p.slots) - 1)
-	for _, slot := range old {
-		i := slot.hash & last
-		for p.slots[i].number != 0 {
-			i = (i + 1) & last
-		}
-		if slot.number != 0 {
-			p.slots[i] = slot
-		}
-	}
 }

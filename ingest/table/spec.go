@@ -1,11 +1,16 @@
 package table
 
 import (
+	"slices"
+
 	"tcbuild/conf"
 	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
-// TextSpec names a table and says how its text is laid out.
+// TextSpec names a table and says how its text is laid out:
+//
+//	{file: string.txt.gz, delimiter: space, comment: "#"}
 type TextSpec struct {
 	// table to read: text (may be compressed), Arrow or Parquet (required)
 	File    string   `yaml:"file"`
@@ -21,21 +26,51 @@ type TextSpec struct {
 }
 
 // Options returns the layout of the text.
-func (t TextSpec) Options() (options TextOptions, err error) {
-	delimiter, named := map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' '}[t.Delimiter]
+func (t TextSpec) Options() (TextOptions, error) {
+	delimiter, isNamed := map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' '}[t.Delimiter]
 	switch {
-	case !named && len(t.Delimiter) != 1:
-		return options, fault.New(fault.Usage, "write a semicolon in quotes: 'delimiter=;'",
-			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space", t.Delimiter)
-	case t.SkipLines < 0:
-		return options, fault.New(fault.Usage, "",
-			"read settings: skip_lines: found %d, expected 0 or more", t.SkipLines)
-	case !named:
+	case isNamed:
+	case len(t.Delimiter) == 1:
 		delimiter = t.Delimiter[0]
+	default:
+		return TextOptions{}, fault.New(fault.Usage, "write a semicolon in quotes: 'delimiter=;'",
+			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space",
+			t.Delimiter)
+	}
+	if t.SkipLines < 0 {
+		return TextOptions{}, fault.New(fault.Usage, "",
+			"read settings: skip_lines: found %d, expected 0 or more", t.SkipLines)
 	}
 	return TextOptions{
 		Delimiter:        delimiter,
 		DelimiterSetting: `delimiter: ";" to its entry in the settings`,
-		Columns:          t.Columns, Member: t.Member, SkipLines: t.SkipLines, Comment: t.Comment,
+		Columns:          t.Columns,
+		Member:           t.Member,
+		SkipLines:        t.SkipLines,
+		Comment:          t.Comment,
 	}, nil
+}
+
+// Open opens the table. The file stays open in files, so that later passes read the same content.
+func (t TextSpec) Open(files *inputfile.Files) (*Reader, error) {
+	options, err := t.Options()
+	if err != nil {
+		return nil, err
+	}
+	file, err := files.Open(t.File)
+	if err != nil {
+		return nil, err
+	}
+	return OpenFile(file, options)
+}
+
+// Column returns the number of the column that settings name.
+func (r *Reader) Column(name string) (int, error) {
+	columns := r.Columns()
+	if number := slices.Index(columns, name); number >= 0 {
+		return number, nil
+	}
+	const choose = "choose one of them; for a file without a header line, set columns"
+	return 0, fault.New(fault.Input, fault.DidYouMean(name, columns, choose),
+		"read %s: found no column %q, expected one of %s", r.file.Path(), name, fault.List(columns))
 }

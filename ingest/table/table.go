@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
@@ -224,6 +225,15 @@ func defaultDelimiter(format string) byte {
 
 func isText(format string) bool {
 	return slices.Contains([]string{".tsv", ".csv", ".txt", ".tab"}, format)
+}
+
+// CheckUTF8 returns an error for a text that no graph or dataset could carry.
+func CheckUTF8(text []byte) error {
+	if utf8.Valid(text) {
+		return nil
+	}
+	return fault.New(fault.Input, "save the file as UTF-8 text",
+		"found %s, which is not valid UTF-8", fault.Quote(text))
 }
 
 // Head returns the fields of a text file's first n rows, including any header line, or of all rows
