@@ -143,7 +143,7 @@ func TestBenchRefused(t *testing.T) {
 		{[]string{"--extrapolate", "-1"}, 2, `read --extrapolate: found "-1", expected a whole decimal number, 0 or more`},
 		{[]string{"--reaction-rule", "some"}, 2, `read --reaction-rule: found "some"`},
 		{[]string{"--out", "there"}, 2, "write there: it already exists"},
-		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in nodes/gene`},
+		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in the graph`},
 		{[]string{"--perturbations", "empty.tsv"}, 3, "found no samples"},
 	} {
 		execute(t, dir, with(base, c.args...)...).refused(t, c.code, c.want)

@@ -83,6 +83,6 @@ func TestWrongCombinations(t *testing.T) {
 		t.Run(perturbations, func(t *testing.T) { faulty(t, 2, files, with(buildArgs, "--perturbations", perturbations), want) })
 	}
 	t.Run("unknown gene", func(t *testing.T) {
-		faulty(t, 3, map[string]string{"genes.txt": "YA\nYX\n"}, with(buildArgs, "--perturbations", "combinations:genes.txt:1"), `read genes genes.txt:2: gene "YX" is not in nodes/gene`)
+		faulty(t, 3, map[string]string{"genes.txt": "YA\nYX\n"}, with(buildArgs, "--perturbations", "combinations:genes.txt:1"), `read genes genes.txt:2: gene "YX" is not in the graph`)
 	})
 }

@@ -120,7 +120,7 @@ closed, is an error.
 An error is one line that says what tcbuild was doing, where, what it found and what it expected. If
 there is a fix, a second line starts with @hint:@.
 
-    tcbuild: read perturbations screen.tsv:412: gene "YAL0X" is not in nodes/gene, expected one of its 6,607 ids
+    tcbuild: read perturbations screen.tsv:412: gene "YAL0X" is not in the graph (6,607 genes)
     hint: correct the name; tcbuild ingest perturbations writes ids in place of other names, with --aliases SGD_features.tab; to drop such samples, pass --unknown-genes drop-sample
 
 Long values are cut in the middle. Unprintable characters of ids and names appear as escapes

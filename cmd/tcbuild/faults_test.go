@@ -106,7 +106,7 @@ func TestFaultyPerturbations(t *testing.T) {
 	}{
 		{"folder", nil, []string{"--perturbations", "graph"}, []string{"graph"}},
 		{"unknown ending", map[string]string{"sets.xls": "x"}, []string{"--perturbations", "sets.xls"}, []string{"sets.xls"}},
-		{"unknown gene", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"}, nil, []string{`sets.tsv:3: gene "YX" is not in nodes/gene, expected one of its 3 ids`}},
+		{"unknown gene", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"}, nil, []string{`sets.tsv:3: gene "YX" is not in the graph (3 genes)`}},
 		{"empty genotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\n\t2\n"}, nil, []string{"sets.tsv:3: the sample deletes no gene, expected at least one"}},
 		{"empty gene name", map[string]string{"sets.tsv": "genes\tfitness\nYA||YB\t1\n"}, nil, []string{"sets.tsv:2: found an empty gene name"}},
 		{"only unknown genes", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "drop-gene"}, []string{`sets.tsv: all samples (1) were dropped because of genes that are not in nodes/gene, such as "YX"`}},
@@ -119,8 +119,8 @@ func TestFaultyPerturbations(t *testing.T) {
 		{"torn zst", map[string]string{"sets.tsv.zst": half(zstandard(t, whole))}, []string{"--perturbations", "sets.tsv.zst"}, []string{"sets.tsv.zst: the file is truncated or damaged"}},
 		{"torn parquet", map[string]string{"sets.parquet": half(genesParquet(t))}, []string{"--perturbations", "sets.parquet"}, []string{"sets.parquet: the file is truncated or damaged"}},
 		{"torn arrow", map[string]string{"sets.arrow": half(genesArrow(t))}, []string{"--perturbations", "sets.arrow"}, []string{"sets.arrow: the file is truncated or damaged"}},
-		{"parquet with an unknown gene", map[string]string{"sets.parquet": genesParquet(t)}, []string{"--perturbations", "sets.parquet"}, []string{`sets.parquet row 3: gene "YX" is not in nodes/gene`}},
-		{"arrow with an unknown gene", map[string]string{"sets.arrow": genesArrow(t)}, []string{"--perturbations", "sets.arrow"}, []string{`sets.arrow row 3: gene "YX" is not in nodes/gene`}},
+		{"parquet with an unknown gene", map[string]string{"sets.parquet": genesParquet(t)}, []string{"--perturbations", "sets.parquet"}, []string{`sets.parquet row 3: gene "YX" is not in the graph`}},
+		{"arrow with an unknown gene", map[string]string{"sets.arrow": genesArrow(t)}, []string{"--perturbations", "sets.arrow"}, []string{`sets.arrow row 3: gene "YX" is not in the graph`}},
 	} {
 		t.Run(c.name, func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
 	}

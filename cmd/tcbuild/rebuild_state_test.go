@@ -65,7 +65,7 @@ func TestStatusScreens(t *testing.T) {
   from      a graph of 7 tables, sets.tsv; by 0.1.0 (commit of-the-tests, GO)
   verified  up to date AGO; files compared with their digests AGO
   last run  ended with 3; began AGO (TIME), took N
-  failed    rebuild with 3: read perturbations sets.tsv:152: gene "nobody" is not in nodes/gene, expected one of its 300 ids
+  failed    rebuild with 3: read perturbations sets.tsv:152: gene "nobody" is not in the graph (300 genes)
   hint      correct the name; tcbuild ingest perturbations writes ids in place of other names, with alias_tables: in its settings file; to drop such samples, pass --unknown-genes drop-sample
   PROBLEM   the last run failed with 3
 `)
@@ -82,7 +82,7 @@ func TestStatusScreens(t *testing.T) {
   from      a graph of 7 tables, sets.tsv; by 0.1.0 (commit of-the-tests, GO)
   verified  up to date AGO; files compared with their digests AGO
   last run  ended with 3; began AGO (TIME), took N
-  failed    rebuild with 3: read perturbations sets.tsv:152: gene "nobody" is not in nodes/gene, expected one of its 300 ids
+  failed    rebuild with 3: read perturbations sets.tsv:152: gene "nobody" is not in the graph (300 genes)
   hint      correct the name; tcbuild ingest perturbations writes ids in place of other names, with alias_tables: in its settings file; to drop such samples, pass --unknown-genes drop-sample
   now       run RUN began AGO: 2 of 16 parts built, 1 verified
   failed    publish with 1: rebuild out/set: incidence: 15 of 16 parts are not verified: 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16

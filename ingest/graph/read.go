@@ -18,6 +18,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/inorder"
@@ -189,13 +190,13 @@ func WrongID(nodeType, id string) (wrong, hint string) {
 	case strings.TrimSpace(id) != id:
 		return "begins or ends with a space", "remove the space, here and in the edge tables"
 	case len(id) > 1 && id[0] == '"' && id[len(id)-1] == '"':
-		return "is in quotes", ingest.QuotesHint
+		return "is in quotes", names.QuotesHint
 	case strings.ContainsFunc(id, unicode.IsControl):
 		return "contains a control character", "remove it; a line break or a tab may come from another file format"
 	case nodeType == ingest.Gene && strings.Contains(id, "|"):
 		return "contains a |, which separates the genes of a perturbation set", "give the gene one name"
-	case nodeType == ingest.Gene && ingest.IsDate(id):
-		return "is a date, as Excel makes of names such as SEP7", ingest.DateHint
+	case nodeType == ingest.Gene && names.IsDate([]byte(id)):
+		return "is a date, as Excel makes of names such as SEP7", names.DateHint
 	}
 	return "", ""
 }

@@ -111,8 +111,8 @@ func TestControlErrors(t *testing.T) {
 		{"delimiters alone", "genes\n+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
 		{"delimiter behind a control", "genes\nctrl+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
 		{"another delimiter", "genes\nA+ctrl\n", `found gene "A+ctrl", expected one gene, not a list of 2`, "gene_delimiter=+", PerturbationOptions{Controls: []string{"ctrl"}}},
-		{"not said to be one", "genes\nctrl\n", `gene "ctrl" is not in nodes/gene`, "if it is a control, which deletes nothing, pass --controls ctrl", PerturbationOptions{}},
-		{"in another case", "genes\nCtrl\n", `gene "Ctrl" is not in nodes/gene`, "pass --controls Ctrl", PerturbationOptions{Controls: []string{"ctrl"}}},
+		{"not said to be one", "genes\nctrl\n", `gene "ctrl" is not in the graph`, "if it is a control, which deletes nothing, pass --controls ctrl", PerturbationOptions{}},
+		{"in another case", "genes\nCtrl\n", `gene "Ctrl" is not in the graph`, "pass --controls Ctrl", PerturbationOptions{Controls: []string{"ctrl"}}},
 	} {
 		path := writeFile(t, "p.tsv", c.table)
 		p, err := OpenFile(path, threeGenes, c.options)

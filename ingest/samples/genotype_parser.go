@@ -2,13 +2,13 @@ package samples
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/dustin/go-humanize"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 )
 
 // genotypeParser turns the gene names of a sample into its genotype: call begin, add for each name,
@@ -22,7 +22,7 @@ type genotypeParser struct {
 
 	// Of the sample being parsed:
 	genotype []uint32
-	names    [][]byte    // of the last genes of the genotype, where the set has aliases
+	names    [][]byte    // of the last genes of the genotype
 	dropped  int         // unknown gene names
 	controls int         // names of controls
 	number   int         // names so far
@@ -94,45 +94,36 @@ var ErrNoGene = fault.New(fault.Input, "name its genes; if it is a wild type, se
 
 // find returns the index of the gene of this name.
 func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
-	if index, ok = p.genes.IndexBytes(name); !ok && p.options.Alias != nil {
-		index, ok = p.options.Alias(name)
-	}
-	return index, ok
+	return p.options.Names.Gene(name)
 }
 
 // add adds the gene of this name to the genotype, unless it is a control.
 func (p *genotypeParser) add(name []byte) error {
 	p.number++
-	if p.options.controls.names[string(name)] {
+	answer := p.options.Names.Find(name)
+	switch answer.Meaning {
+	case names.Control:
 		p.controls++
 		return nil
-	}
-	if index, ok := p.find(name); ok {
-		return p.addGene(index, name)
+	case names.Gene:
+		return p.addGene(answer.Gene, name)
 	}
 	if found := p.missing[string(name)]; found != nil {
 		p.drop(found)
 		return nil
 	}
-	if err := ingest.CheckGeneName(name); err != nil {
+	if err := names.Unexpected(name); err != nil {
 		return err
 	}
-	var known error
-	if p.options.NoGene != nil {
-		known = p.options.NoGene(string(name))
-	}
-	if known == nil {
+	if !answer.Known() {
 		if err := p.checkOneGene(name); err != nil {
 			return err
 		}
 	}
 	if p.options.UnknownGenes != ingest.DropSample && p.options.UnknownGenes != ingest.DropGene {
-		if known != nil {
-			return known
-		}
-		return fault.New(fault.Input, p.unknownHint(string(name)),
-			"gene %s is not in nodes/gene, expected one of its %s ids",
-			ingest.QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
+		err := p.options.Names.Explain(name)
+		hint := cmp.Or(controlHint(string(name)), fault.HintOf(err))
+		return fault.New(fault.Input, hint+"; to drop such samples, pass --unknown-genes drop-sample", "%w", err)
 	}
 	found := new(missing)
 	p.missing[string(name)] = found
@@ -163,7 +154,7 @@ func (p *genotypeParser) addGene(index uint32, name []byte) error {
 			continue
 		}
 		if p.options.Synonyms != ingest.DropSynonyms {
-			return ingest.TwoNames(string(other), string(name), p.genes.IDs[index])
+			return names.TwoNames(string(other), string(name), p.genes.IDs[index])
 		}
 		p.synonyms = true
 	}
@@ -171,39 +162,16 @@ func (p *genotypeParser) addGene(index uint32, name []byte) error {
 	if p.kinds != nil {
 		p.kinds.add(index, p.number-1)
 	}
-	if p.options.Alias != nil {
-		p.names = append(p.names, name)
-	}
+	p.names = append(p.names, name)
 	return nil
 }
 
-// unknownHint says what to do about a name that is not in the graph.
-func (p *genotypeParser) unknownHint(name string) string {
-	const others = "to drop such samples, pass --unknown-genes drop-sample"
-	control := controlHint(name)
-	switch alike := p.genes.Alike(name); {
-	case control != "":
-		return control + "; " + others
-	case ingest.IsDate(name):
-		return ingest.DateHint + "; " + others
-	case alike != "":
-		return alike + "; " + others
-	case p.options.Alias == nil:
-		return "correct the name; tcbuild ingest perturbations writes ids in place of other names, with " + p.genes.AliasSetting() + "; " + others
-	default:
-		return "correct the name, or add it to nodes/gene; " + others
-	}
-}
-
-// delimiterHint says what to do about a list of genes with another delimiter. Only 'tcbuild ingest
-// perturbations' has the setting, and it looks for ambiguous names.
+// delimiterHint says what to do about a list of genes with another delimiter.
 func (p *genotypeParser) delimiterHint(delimiter rune) string {
 	setting := fmt.Sprintf("'gene_delimiter=%c'", delimiter)
 	switch {
 	case len(p.options.GenesColumns) > 1:
 		return "put each gene in a column of its own"
-	case p.options.NoGene != nil:
-		return "add " + setting
 	}
 	return "separate genes by |, or convert the table: tcbuild ingest perturbations FILE --graph DIR --out SET.arrow " + setting
 }
@@ -220,7 +188,8 @@ func (p *genotypeParser) checkOneGene(name []byte) error {
 			part = bytes.TrimSpace(part)
 			_, known := p.find(part)
 			genesAlone = genesAlone && known
-			isList = isList && (known || p.options.controls.names[string(part)])
+			isControl := p.options.Names.Find(part).Meaning == names.Control
+			isList = isList && (known || isControl)
 		}
 		readThrough := genesAlone && delimiter == '-'
 		if isList && !(readThrough && p.options.UnknownGenes == ingest.DropSample) {

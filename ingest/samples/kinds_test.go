@@ -230,7 +230,7 @@ func TestKindErrors(t *testing.T) {
 		{"too few", "genes\tkinds\nA|B|C\tx|y\n", "found 2 kinds for 3 names, expected one for each, or one for all", "in the order of the genes", PerturbationOptions{}},
 		{"none", "genes\tkinds\nA\t\n", "found 0 kinds for 1 names", "", PerturbationOptions{}},
 		{"an empty one", "genes\tkinds\nA|B\tx|\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
-		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in nodes/gene`, "", PerturbationOptions{}},
+		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in the graph`, "", PerturbationOptions{}},
 		{"a sign at the end", "genes\tkinds\nA\tx+\n", `found kind "x+", expected a text without = and |, or several joined by +`, "rename", PerturbationOptions{}},
 		{"a sign among others", "genes\tkinds\nA|B\tx=y|z\n", `found kind "x=y", expected a text without = and |`, "rename", PerturbationOptions{}},
 		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" both among the deleted genes`, "list the gene once", PerturbationOptions{}},

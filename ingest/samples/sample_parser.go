@@ -181,7 +181,7 @@ func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, 
 		rest := b.Text(p.layout.genes[0], i)
 		for more := len(rest) > 0; more && err == nil; {
 			var name []byte
-			name, rest, more = p.options.controls.cut(rest, p.delimiter)
+			name, rest, more = p.options.Names.Cut(rest)
 			err = p.genotype.add(name)
 		}
 	default:

@@ -68,7 +68,7 @@ func parseCombinations(name string) (Set, error) {
 			if err := checkComputed(name, options); err != nil {
 				return nil, err
 			}
-			return combinations.Open(spec, genes, options.UnknownGenes)
+			return combinations.Open(spec, options.resolver(genes), options.UnknownGenes)
 		},
 	}, nil
 }

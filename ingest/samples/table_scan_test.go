@@ -47,7 +47,7 @@ func TestFirstWrongRow(t *testing.T) {
 		})
 		want := fmt.Sprintf(`read perturbations %s:%d: found sample id "s1", which is also in %s:3, expected unique ids`, path, repeated+2, path)
 		if unknown <= repeated {
-			want = fmt.Sprintf(`read perturbations %s:%d: gene "nobody" is not in nodes/gene, expected one of its 3 ids`, path, unknown+2)
+			want = fmt.Sprintf(`read perturbations %s:%d: gene "nobody" is not in the graph (3 genes)`, path, unknown+2)
 		}
 		testrun.CheckInputError(t, err, want)
 		if counts.Samples != next || next != unknown && unknown <= repeated {

@@ -14,6 +14,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 )
 
@@ -45,13 +46,8 @@ type PerturbationOptions struct {
 	NotPhenotypes []string          // columns to ignore
 	Attributes    []string          // default: every other column of text, in file order
 	Text          table.TextOptions // layout of a text file
-	// Alias returns the row of the gene with this other name; nil: genes have only their ids. It is
-	// called from several goroutines. Rows count the genes given to OpenFile, not those given to Of.
-	Alias func(name []byte) (gene uint32, ok bool)
-	// NoGene returns an error for a name that belongs to a gene outside the graph, or to several
-	// genes; nil for any other.
-	NoGene   func(name string) error
-	Synonyms ingest.Synonyms // "" is RefuseSynonyms
+	Names         *names.Resolver   // nil: genes have only their ids
+	Synonyms      ingest.Synonyms   // "" is RefuseSynonyms
 	// Controls are names that stand where a gene's does and delete nothing. They are looked for
 	// before genes are.
 	Controls []string
@@ -63,8 +59,6 @@ type PerturbationOptions struct {
 	// AllKinds, NoKind, or names. nil: all, but Set.Open refuses sets with kinds that are not
 	// losses.
 	RemovingKinds []string
-
-	controls controls // of Controls
 }
 
 const (
@@ -161,10 +155,22 @@ func (o *PerturbationOptions) prepare(path string, genes *ingest.Nodes) (err err
 	if o.RemovingKinds, err = prepareRemoving(o.RemovingKinds); err != nil {
 		return err
 	}
-	if o.controls, err = newControls(o.Controls, o.GeneDelimiter, genes, path); err != nil {
-		return err
+	o.Names, err = o.resolver(genes).With(names.Rules{Controls: o.Controls, Delimiter: o.GeneDelimiter})
+	if err != nil {
+		return fault.New(fault.Usage, fault.HintOf(err), "read --controls for %s: %w", path, err)
 	}
 	return o.Synonyms.Check()
+}
+
+// resolver finds the genes of a graph; nil has none.
+func (o *PerturbationOptions) resolver(genes *ingest.Nodes) *names.Resolver {
+	if o.Names != nil {
+		return o.Names
+	}
+	if genes == nil {
+		genes = &ingest.Nodes{Type: ingest.Gene}
+	}
+	return names.OfIDs(genes)
 }
 
 // perturbationSet is what is said of a perturbation set, in a table or a store.
@@ -178,6 +184,16 @@ type perturbationSet struct {
 }
 
 func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
+
+// setGenes makes names mean other genes, by their ids.
+func (p *perturbationSet) setGenes(genes *ingest.Nodes) {
+	p.genes, p.options.Names = genes, nil
+	resolver, err := p.options.resolver(genes).With(names.Rules{
+		Controls: p.options.Controls, Delimiter: p.options.GeneDelimiter})
+	if err == nil { // else a control is a gene, and counts as one
+		p.options.Names = resolver
+	}
+}
 
 // readDeletions makes Scan read only which genes samples delete, whether or not they are in the
 // graph.
@@ -218,7 +234,7 @@ func (p *perturbationSet) checkRemaining(counts ingest.Counts, path string, cont
 		return nil
 	}
 	if dropped := counts.DroppedSamples + counts.EmptiedSamples; dropped > 0 && counts.Samples == 0 {
-		return fault.New(fault.Input, "use ids of the graph; tcbuild ingest perturbations writes them in place of other names, with "+p.genes.AliasSetting(),
+		return fault.New(fault.Input, "use names of the graph, or give the genes' other names with aliases",
 			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
 			path, humanize.Comma(int64(dropped)), fault.Quote(slices.Min(slices.Collect(maps.Keys(p.missing)))), ErrNoneRemains)
 	}
@@ -239,7 +255,7 @@ type Table struct {
 
 func (p *Table) Of(genes *ingest.Nodes) Perturbations {
 	of := *p
-	of.genes = genes
+	of.setGenes(genes)
 	return &of
 }
 

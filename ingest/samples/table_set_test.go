@@ -15,6 +15,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/testrun"
 )
@@ -102,7 +103,7 @@ func TestPerturbations(t *testing.T) {
 		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", PerturbationOptions{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, ingest.Counts{Samples: 1}},
 		{"layout", "p.txt", "A;B 1\nC 2\n", PerturbationOptions{GeneDelimiter: ";", Text: table.TextOptions{Delimiter: ' ', Columns: []string{"genes", "y"}}},
 			"y", "", []string{"0 [0 1] [1]", "1 [2] [2]"}, ingest.Counts{Samples: 2}},
-		{"aliases", "p.tsv", "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n", PerturbationOptions{Alias: aliases(map[string]uint32{"alpha": 0, "B": 2}), Synonyms: ingest.DropSynonyms}, "", "",
+		{"aliases", "p.tsv", "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n", PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 0, "B": 2}), Synonyms: ingest.DropSynonyms}, "", "",
 			[]string{"0 [0 1] []", "2 [1] []"}, ingest.Counts{Samples: 2, SelfPairs: 1, SynonymSamples: 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -143,9 +144,9 @@ func TestPerturbationErrors(t *testing.T) {
 		{"no genes column", "gene\tx\nA\t1\n", PerturbationOptions{}, `read perturbations PATH: found columns gene, x, expected genes column "genes"`},
 		{"no id column", "genes\nA\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found columns genes, expected sample id column "id"`},
 		{"no phenotype column", "genes\nA\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
-		{"unknown gene", "genes\nA\nA|X\n", PerturbationOptions{}, `read perturbations PATH:3: gene "X" is not in nodes/gene, expected one of its 3 ids`},
-		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in nodes/gene, expected one of its 3 ids`},
-		{"two names of a gene", "genes\nA|B\nA|x\n", PerturbationOptions{Alias: aliases(map[string]uint32{"x": 0})}, `read perturbations PATH:3: found "A" and "x", which are both names of gene "A", expected each gene once`},
+		{"unknown gene", "genes\nA\nA|X\n", PerturbationOptions{}, `read perturbations PATH:3: gene "X" is not in the graph (3 genes)`},
+		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in the graph (3 genes)`},
+		{"two names of a gene", "genes\nA|B\nA|x\n", PerturbationOptions{Names: aliases(map[string]uint32{"x": 0})}, `read perturbations PATH:3: found "A" and "x", which are both names of gene "A", expected each gene once`},
 		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
 		{"all emptied", "genes\nX|Y\nX\n", PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
 			`read perturbations PATH: all samples (2) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
@@ -418,9 +419,11 @@ func TestExcelDates(t *testing.T) {
 }
 
 // aliases are other names of genes.
-func aliases(rows map[string]uint32) func([]byte) (uint32, bool) {
-	return func(name []byte) (uint32, bool) {
-		row, ok := rows[string(name)]
-		return row, ok
+func aliases(rows map[string]uint32) *names.Resolver {
+	b := names.NewBuilder(threeGenes, len(rows))
+	level := b.AddLevels("alias")
+	for name, row := range rows {
+		b.Add(level, name, row)
 	}
+	return b.Resolver()
 }

@@ -54,7 +54,7 @@ func openStore(path string, genes *ingest.Nodes, options PerturbationOptions) (P
 
 func (p *storePerturbations) Of(genes *ingest.Nodes) Perturbations {
 	of := *p
-	of.genes = genes
+	of.setGenes(genes)
 	return &of
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/names"
 )
 
 // AlleleKind is the kind of change to a gene in a strain: one of the constants below.
@@ -75,7 +76,8 @@ func kindOfStrain(suffix string) (kind AlleleKind, ok bool) {
 
 // locus is a mutated gene of a strain.
 type locus struct {
-	namedGene
+	names.Answer
+	name    string
 	kind    AlleleKind
 	control bool // a marker of every strain of the screen, not a mutation
 	// the genes of a name that names several, such as YAL001C_YAL002W; otherwise nil
@@ -84,19 +86,21 @@ type locus struct {
 
 // alleleReader finds the loci of strains.
 type alleleReader struct {
-	names    *Names
+	genes    *names.Resolver
 	controls map[string]bool // of yeast, gene ids and other names, in upper case
 	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
 // find looks a gene up by its name, as tables spell it.
-func (r *alleleReader) find(name string) meaning { return r.names.find([]byte(r.spelling(name))) }
+func (r *alleleReader) find(name string) names.Answer {
+	return r.genes.Find([]byte(r.spelling(name)))
+}
 
 // spelling returns a name as tables spell it: yeast's alleles are written in lower case, its genes
 // in upper case. Elsewhere, Kras is a mouse's and KRAS a human's.
 func (r *alleleReader) spelling(name string) string {
-	if r.yeast && !r.names.find([]byte(name)).known() {
-		if upper := strings.ToUpper(name); r.names.find([]byte(upper)).known() {
+	if r.yeast && !r.genes.Exact([]byte(name)).Known() {
+		if upper := strings.ToUpper(name); r.genes.Exact([]byte(upper)).Known() {
 			return upper
 		}
 	}
@@ -105,11 +109,11 @@ func (r *alleleReader) spelling(name string) string {
 
 // locus returns the locus of a gene given by name.
 func (r *alleleReader) locus(name string, kind AlleleKind) locus {
-	l := locus{namedGene: namedGene{name, r.find(name)}, kind: kind}
+	l := locus{Answer: r.find(name), name: name, kind: kind}
 	l.several = r.genesIn(name)
 	l.control = r.controls[name]
 	if r.yeast {
-		l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.nodes.IDs[l.gene]]
+		l.control = r.controls[strings.ToUpper(name)] || l.Meaning == names.Gene && r.controls[r.genes.ID(l.Answer)]
 	}
 	return l
 }
@@ -168,12 +172,12 @@ func (r *alleleReader) genesBehind(rest string) (genes []string) {
 // strain (dma1, not DMA1) or a substitution, which only the gene's own id takes precedence over.
 func (r *alleleReader) isSecond(part string, hyphen bool) bool {
 	_, strain := kindOfStrain(strings.ToLower(part))
-	if strain && !r.names.find([]byte(part)).known() {
+	if strain && !r.genes.Exact([]byte(part)).Known() {
 		return false
 	}
 	if hyphen && designation.MatchString(part) || r.yeast && suppressorStrain.MatchString(part) {
 		m := r.find(part)
-		return m.known() && strings.EqualFold(r.names.features[m.gene], part)
+		return m.Known() && strings.EqualFold(r.genes.ID(m), part)
 	}
 	return r.isName(part)
 }
@@ -192,14 +196,14 @@ func (r *alleleReader) isName(name string) bool {
 
 // isWhole is isName for a name without a deletion sign. What follows such a name is an allele.
 func (r *alleleReader) isWhole(name string) bool {
-	return r.find(name).known() || wholeSystematicName.MatchString(name)
+	return r.find(name).Known() || wholeSystematicName.MatchString(name)
 }
 
 // ofAllele returns the locus of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
 // is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is not an
 // allele of YBL008W.
 func (r *alleleReader) ofAllele(allele string) locus {
-	whole := locus{namedGene: unknownGene(allele), kind: OtherAllele, several: r.genesIn(allele)}
+	whole := locus{name: allele, kind: OtherAllele, several: r.genesIn(allele)}
 	if whole.several != nil {
 		return whole
 	}
@@ -304,10 +308,10 @@ func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (ki
 // ofAnother reports whether an allele is named after a gene other than its owner.
 func (r *alleleReader) ofAnother(allele, owner locus) bool {
 	switch {
-	case allele.result == ambiguous, !r.isWhole(allele.name):
+	case allele.Meaning == names.Ambiguous, !r.isWhole(allele.name):
 		return false
-	case allele.known() && owner.known():
-		return allele.gene != owner.gene
+	case allele.Known() && owner.Known():
+		return allele.Gene != owner.Gene
 	}
 	return !strings.EqualFold(allele.name, owner.name)
 }

@@ -6,6 +6,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 )
 
 // A name such as NKX2-1 is an allele of NKX2 only in sources that name yeast's alleles. In all
@@ -181,16 +182,16 @@ func checkAllele(t *testing.T, genes *ingest.Nodes, aliases, name, want string) 
 	t.Helper()
 	spec := PerturbationSpec{SGDFeatures: aliases}
 	spec.YeastAlleles = true
-	names, err := spec.names(genes)
+	known, err := spec.names(genes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := spec.alleleReader(names)
+	reader := spec.alleleReader(known)
 	text := func(l locus) string {
-		if l.result != gene {
+		if l.Meaning != names.Gene {
 			return ""
 		}
-		return genes.IDs[l.gene] + " " + l.kind
+		return genes.IDs[l.Gene] + " " + l.kind
 	}
 	if got := text(reader.ofName(name)); got != want {
 		t.Errorf("in a matrix, %s is read as %q, expected %q", name, got, want)

@@ -10,6 +10,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/pairs"
 )
@@ -25,7 +26,7 @@ type edgeFile struct {
 	rename     func(field []byte) ([]byte, error) // finds a gene's name in each of them; nil: it is all of it
 	undirected bool
 	unknown    UnknownNames
-	names      *Names // of genes
+	names      *nodeNames // of genes
 	kept       []keptColumn
 	ablation   Ablation
 
@@ -50,9 +51,9 @@ type edgeFile struct {
 
 // edgeEnd is one of the two ends of a file's edges.
 type edgeEnd struct {
-	names   *Names
-	columns []int     // the first that has a name counts
-	nodes   []meaning // of the row at hand
+	names   *nodeNames
+	columns []int          // the first that has a name counts
+	nodes   []names.Answer // of the row at hand
 }
 
 // edgeGroup is the edge types that a row makes edges of, each by a weight of its own.
@@ -117,7 +118,7 @@ func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err e
 
 // newGroup makes a group whose edge types have a text in their names.
 func (f *edgeFile) newGroup(text string) *edgeGroup {
-	g := &edgeGroup{met: pairs.New(f.undirected), byKind: make([]int, len(f.names.kinds))}
+	g := &edgeGroup{met: pairs.New(f.undirected), byKind: make([]int, len(f.names.Labels()))}
 	if f.ends[0].names != f.ends[1].names {
 		g.missing.what = "nodes"
 	}
@@ -156,10 +157,10 @@ func (f *edgeFile) tableRow(batch *table.Batch, i int) error {
 }
 
 // add counts an edge of the row, and keeps it for addEdges unless it lacks a node.
-func (f *edgeFile) add(g *edgeGroup, src, dst meaning) {
+func (f *edgeFile) add(g *edgeGroup, src, dst names.Answer) {
 	g.rows++
-	if !g.missing.count(max(src.result, dst.result)) {
-		g.edges = append(g.edges, edge{src: src.gene, dst: dst.gene})
+	if !g.missing.count(worse(src.Meaning, dst.Meaning)) {
+		g.edges = append(g.edges, edge{src: src.Gene, dst: dst.Gene})
 		g.weights, g.cells = append(g.weights, f.weights...), append(g.cells, f.cells...)
 	}
 }
@@ -238,8 +239,8 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 			}
 		}
 		m := end.names.find(name)
-		if m.kind >= 0 && m.result == gene {
-			g.byKind[m.kind]++
+		if m.Level >= 0 && m.Meaning == names.Gene {
+			g.byKind[m.Level]++
 		}
 		if m, err = f.resolve(g, end.names, m, name); err != nil {
 			return f.in(column, err)
@@ -251,18 +252,18 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 
 // resolve notes a name that means no node, or returns an error for it. A type that grows gets the
 // node.
-func (f *edgeFile) resolve(g *edgeGroup, names *Names, m meaning, name []byte) (meaning, error) {
-	if m.result == gene {
+func (f *edgeFile) resolve(g *edgeGroup, nodes *nodeNames, m names.Answer, name []byte) (names.Answer, error) {
+	if m.Meaning == names.Gene {
 		return m, nil
 	}
-	if err := checkNodeID(names.nodes.Type, name); err != nil {
+	if err := checkNodeID(nodes.Nodes().Type, name); err != nil {
 		return m, err
 	}
 	switch {
-	case names.grows:
-		return names.grow(string(name)), nil
+	case nodes.grows:
+		return nodes.grow(string(name)), nil
 	case f.unknown == RefuseNames:
-		return m, names.missing(string(name))
+		return m, unknownName(nodes.Resolver, name)
 	}
 	g.missing.add(string(name))
 	return m, nil
@@ -310,7 +311,7 @@ func (m *missingNames) add(name string) {
 }
 
 // lose counts a row that is dropped for a name.
-func (m *missingNames) lose(name string, result found) {
+func (m *missingNames) lose(name string, result names.Meaning) {
 	m.add(name)
 	m.count(result)
 }
@@ -324,14 +325,22 @@ func (m *missingNames) account(r *SourceReport) {
 
 // count counts a row by what was found for the worse of its names, and reports whether that is no
 // gene.
-func (m *missingNames) count(worse found) bool {
+func (m *missingNames) count(worse names.Meaning) bool {
 	switch worse {
-	case unknown:
-		m.unknownRows++
-	case ambiguous:
+	case names.Gene:
+		return false
+	case names.Ambiguous:
 		m.ambiguousRows++
 	default:
-		return false
+		m.unknownRows++
 	}
 	return true
+}
+
+// worse is the meaning that counts for an edge of two names: ambiguous, then unknown.
+func worse(a, b names.Meaning) names.Meaning {
+	if a == names.Gene || b == names.Ambiguous {
+		return b
+	}
+	return a
 }

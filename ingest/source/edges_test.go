@@ -167,7 +167,7 @@ func TestEdgeErrors(t *testing.T) {
 		edges EdgesSpec
 		wants []string
 	}{
-		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", EdgesSpec{}), []string{"e.tsv:3", `gene "X" is not in the gene list (2 genes)`}},
+		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", EdgesSpec{}), []string{"e.tsv:3", `gene "X" is not in the graph (2 genes)`}},
 		{"no such column", edges("a\tc\nA\tB\n", EdgesSpec{}), []string{"e.tsv", `no column "b"`, "a, c"}},
 		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", EdgesSpec{Weight: []string{"w"}}), []string{"e.tsv:2", `column "w"`, `"x"`}},
 		{"number below base", edges("a\tb\n1\t2\n1\t0\n", EdgesSpec{IDs: ids, IndexBase: 1}), []string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},

@@ -15,6 +15,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
 )
@@ -70,14 +71,14 @@ func (t *EdgesSpec) relation(name string, weight int, carried string) relation {
 
 // relations are the names of the edge types, one per column of weights, in which {COLUMN} may stand
 // for the value of a column.
-func (t *EdgesSpec) relations() (names []string) {
+func (t *EdgesSpec) relations() (all []string) {
 	if len(t.Weight) == 0 {
 		return []string{t.Relation}
 	}
 	for _, weight := range t.Weight {
-		names = append(names, strings.ReplaceAll(t.Relation, "{column}", weight))
+		all = append(all, strings.ReplaceAll(t.Relation, "{column}", weight))
 	}
-	return names
+	return all
 }
 
 func (t *EdgesSpec) edgeType(relation string) ingest.EdgeType {
@@ -211,12 +212,13 @@ func readIDs(files *inputfile.Files, path string) ([][]byte, error) {
 
 // valueColumn is a column of a matrix with the values of one gene.
 type valueColumn struct {
-	namedGene
+	name   string // of the gene
+	answer names.Answer
 	column int
 }
 
 // openMatrix prepares a matrix for reading.
-func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile, error) {
+func (t *EdgesSpec) openMatrix(files *inputfile.Files, genes *nodeNames) (*edgeFile, error) {
 	options, err := t.Options()
 	if err != nil {
 		return nil, err
@@ -235,7 +237,7 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile,
 				"read edges %s: found no column %s to ignore", t.File, fault.Quote(name))
 		}
 	}
-	f := &edgeFile{path: t.File, rename: nameIn("", t.UpperCase), factorRows: t.Matrix == FactorRows, groupBy: -1, names: names,
+	f := &edgeFile{path: t.File, rename: nameIn("", t.UpperCase), factorRows: t.Matrix == FactorRows, groupBy: -1, names: genes,
 		relations: []relation{t.relation(t.Relation, 0, cmp.Or(t.WeightName, "weight"))}}
 	f.row = f.matrixRow
 	nameOf := nameIn(t.ColumnName, t.UpperCase)
@@ -251,7 +253,7 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile,
 		if err != nil {
 			return nil, fault.New(fault.Input, "name a column without values in ignore", "read edges %s:%d: column %d: %w", t.File, 1+t.SkipLines, k+2, err)
 		}
-		f.values = append(f.values, valueColumn{names.named(gene), 1 + k})
+		f.values = append(f.values, valueColumn{string(gene), genes.find(gene), 1 + k})
 	}
 	reader, err := table.OpenFile(file, layout.Options)
 	f.rows = &sourceRows{Table: &where.Table{Reader: reader}}
@@ -276,7 +278,7 @@ func (f *edgeFile) matrixRow(batch *table.Batch, i int) error {
 			g.relations[0].refused++
 			continue
 		}
-		if _, err := f.resolve(g, f.names, column.meaning, []byte(column.name)); err != nil {
+		if _, err := f.resolve(g, f.names, column.answer, []byte(column.name)); err != nil {
 			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", column.name, err)
 		}
 		if _, err := f.resolve(g, f.names, row, name); err != nil {
@@ -284,9 +286,9 @@ func (f *edgeFile) matrixRow(batch *table.Batch, i int) error {
 		}
 		f.weights = append(f.weights[:0], weight)
 		if f.factorRows {
-			f.add(g, row, column.meaning)
+			f.add(g, row, column.answer)
 		} else {
-			f.add(g, column.meaning, row)
+			f.add(g, column.answer, row)
 		}
 	}
 	return nil

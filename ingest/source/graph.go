@@ -14,6 +14,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 )
 
@@ -31,18 +32,18 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	if err != nil {
 		return nil, nil, err
 	}
-	names, reports, err := ReadNames(files, spec.Aliases, genes)
+	known, reports, err := ReadNames(files, spec.Aliases, genes)
 	if err != nil {
 		return nil, nil, err
 	}
 	reports = slices.Insert(reports, 0, report)
 	graph := &ingest.Graph{Genes: genes}
-	types := &nodeTypes{graph, map[string]*Names{ingest.Gene: names}}
+	types := &nodeTypes{graph, map[string]*nodeNames{ingest.Gene: {Resolver: known}}}
 	for _, add := range []func() ([]SourceReport, error){
 		func() ([]SourceReport, error) { return spec.addNodes(files, graph) },
 		func() ([]SourceReport, error) { return spec.addEdges(files, types, true) },
-		func() ([]SourceReport, error) { return spec.addMetabolism(files, graph, names, model) },
-		func() ([]SourceReport, error) { return spec.addOntology(files, graph, names) },
+		func() ([]SourceReport, error) { return spec.addMetabolism(files, graph, known, model) },
+		func() ([]SourceReport, error) { return spec.addOntology(files, graph, known) },
 		func() ([]SourceReport, error) { return spec.addEdges(files, types, false) }, // may name nodes of all sections
 	} {
 		more, err := add()
@@ -51,9 +52,9 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 		}
 		reports = append(reports, more...)
 	}
-	for _, names := range types.names {
-		if names.grows {
-			names.addTo(graph)
+	for _, nodes := range types.names {
+		if nodes.grows {
+			nodes.addTo(graph)
 		}
 	}
 	graph.Sort()
@@ -80,7 +81,7 @@ func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes b
 		}
 		tables, more, err := edges.read(files, types, s.UnknownGenes)
 		if err == nil {
-			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", types.of(ingest.Gene), *s.MaxDropped)
+			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", types.of(ingest.Gene).Resolver, *s.MaxDropped)
 		}
 		if err != nil {
 			return nil, err
@@ -134,48 +135,37 @@ func (s GraphSpec) Files() []string {
 // nodeTypes finds nodes of every type by their names.
 type nodeTypes struct {
 	graph *ingest.Graph
-	names map[string]*Names
+	names map[string]*nodeNames
 }
 
 // of knows the nodes of a type that the graph has, or makes a look-up to which edges add theirs.
-func (t *nodeTypes) of(nodeType string) *Names {
-	names := t.names[nodeType]
-	if names == nil {
+func (t *nodeTypes) of(nodeType string) *nodeNames {
+	found := t.names[nodeType]
+	if found == nil {
 		nodes := t.graph.NodesOf(nodeType)
 		if nodes == nil {
 			nodes, _ = ingest.NewNodes(nodeType, nil, nil)
 		}
-		names = newNames(nodes, nodes.Len())
-		names.grows = nodes.Len() == 0
-		t.names[nodeType] = names
+		found = &nodeNames{Resolver: names.OfIDs(nodes), grows: nodes.Len() == 0, rows: make(map[string]uint32)}
+		t.names[nodeType] = found
 	}
-	return names
-}
-
-// grow makes a node of an id, unless it is one.
-func (n *Names) grow(id string) meaning {
-	m, known := n.get([]byte(id))
-	if !known {
-		m = meaning{uint32(len(n.features)), gene, -1}
-		n.features = append(n.features, id)
-		n.set(id, m)
-	}
-	return m
+	return found
 }
 
 // addTo adds to a graph the nodes that edges have found, without those whose edges were all
 // dropped.
-func (n *Names) addTo(g *ingest.Graph) {
+func (n *nodeNames) addTo(g *ingest.Graph) {
 	const unused = math.MaxUint32
-	rows := slices.Repeat([]uint32{unused}, len(n.features))
+	nodeType := n.Nodes().Type
+	rows := slices.Repeat([]uint32{unused}, len(n.ids))
 	ends := func(visit func(row *uint32)) {
 		for _, e := range g.Edges {
-			if source, target := e.Type.Ends(); source == n.nodes.Type || target == n.nodes.Type {
+			if source, target := e.Type.Ends(); source == nodeType || target == nodeType {
 				for i := range e.Src {
-					if source == n.nodes.Type {
+					if source == nodeType {
 						visit(&e.Src[i])
 					}
-					if target == n.nodes.Type {
+					if target == nodeType {
 						visit(&e.Dst[i])
 					}
 				}
@@ -184,14 +174,14 @@ func (n *Names) addTo(g *ingest.Graph) {
 	}
 	ends(func(row *uint32) { rows[*row] = 0 })
 	var ids []string
-	for at, id := range n.features {
+	for at, id := range n.ids {
 		if rows[at] != unused {
 			rows[at] = uint32(len(ids))
 			ids = append(ids, id)
 		}
 	}
 	ends(func(row *uint32) { *row = rows[*row] })
-	nodes, _ := ingest.NewNodes(n.nodes.Type, ids, nil)
+	nodes, _ := ingest.NewNodes(nodeType, ids, nil)
 	g.Others = append(g.Others, nodes)
 }
 
@@ -244,7 +234,7 @@ func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceRep
 		if len(id) == 0 {
 			return fmt.Errorf("column %q is empty, expected an id of a %s", spec.Column, spec.Type)
 		}
-		if spec.Type == ingest.Gene && ingest.IsDate(id) {
+		if spec.Type == ingest.Gene && names.IsDate(id) {
 			return dateFault(id)
 		}
 		return cmp.Or(checkNodeID(spec.Type, id), table.CheckUTF8(id))
@@ -280,7 +270,7 @@ func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceRep
 // perturbation set could name.
 func checkNodeID(nodeType string, id []byte) error {
 	if nodeType == ingest.Gene {
-		return ingest.CheckGeneName(id)
+		return names.Unexpected(id)
 	}
 	if wrong, hint := graph.WrongID(nodeType, string(id)); wrong != "" {
 		return fault.New(fault.Input, hint, "id %s %s", fault.Quote(id), wrong)
@@ -289,9 +279,9 @@ func checkNodeID(nodeType string, id []byte) error {
 }
 
 // dateFault returns the error for a gene id that is a date.
-func dateFault[T []byte | string](id T) error {
-	return fault.New(fault.Input, ingest.DateHint,
-		"found gene %s, expected an id", ingest.QuoteGene(id))
+func dateFault(id []byte) error {
+	return fault.New(fault.Input, names.DateHint,
+		"found gene %s (a date, as Excel makes of names such as SEP7), expected an id", fault.Quote(id))
 }
 
 // genesOfModel are the genes that the rules of a model name.
@@ -300,9 +290,9 @@ func genesOfModel(model *gem) (*ingest.Nodes, SourceReport, error) {
 	named := make(map[string]bool)
 	for _, reaction := range model.reactions {
 		for _, gene := range reaction.rule.Genes() {
-			err := ingest.CheckGeneName([]byte(gene))
-			if ingest.IsDate(gene) {
-				err = dateFault(gene)
+			err := names.Unexpected([]byte(gene))
+			if names.IsDate([]byte(gene)) {
+				err = dateFault([]byte(gene))
 			}
 			if err != nil {
 				return nil, report, fmt.Errorf("read genes %s: %w", model.path, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/names"
 )
 
 // Triangle says which cells of a matrix of genes are samples.
@@ -51,13 +52,13 @@ func newHalves(columns []matrixColumn, triangle Triangle) *halves {
 		}
 		place := len(h.places)
 		h.places[column.name] = place
-		if column.locus.result != gene {
+		if column.locus.Meaning != names.Gene {
 			continue
 		}
-		if _, again := h.placeOf[column.locus.gene]; again {
+		if _, again := h.placeOf[column.locus.Gene]; again {
 			place = -1
 		}
-		h.placeOf[column.locus.gene] = place
+		h.placeOf[column.locus.Gene] = place
 	}
 	h.rows = make([][]float64, len(h.places))
 	return h
@@ -69,7 +70,7 @@ func (h *halves) placeOfRow(name string, l locus) int {
 	if place, named := h.places[name]; named {
 		return place
 	}
-	if place, known := h.placeOf[l.gene]; known && l.result == gene {
+	if place, known := h.placeOf[l.Gene]; known && l.Meaning == names.Gene {
 		return place
 	}
 	return -1

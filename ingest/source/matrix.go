@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/pairs"
@@ -82,7 +83,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 		return err
 	}
 	m := &matrix{s, layout}
-	if err := m.checkColumns(screen.names); err != nil {
+	if err := m.checkColumns(screen.genes); err != nil {
 		return err
 	}
 	screen.text, screen.reader = m.Options, m.reader
@@ -99,7 +100,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 		screen.columns.Attributes = append(screen.columns.Attributes, ingest.RowAttribute)
 		screen.columns.Compared = 1
 	}
-	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
+	screen.Table, err = samples.NewTable(screen.file, screen.genes.Nodes(), samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: m.Options.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.Options, Controls: s.controlNames(),
 	})
 	return err
@@ -138,7 +139,7 @@ const columnsAreHint = "set columns_are=genes if the values are of double mutant
 
 // checkColumns returns an error for a matrix whose columns may not be conditions for whole
 // deletions, unless the settings say what they are.
-func (m *matrix) checkColumns(names *Names) error {
+func (m *matrix) checkColumns(known *names.Resolver) error {
 	var genes, partial []string
 	at := make(map[string]int)
 	for k, name := range m.Names {
@@ -152,7 +153,7 @@ func (m *matrix) checkColumns(names *Names) error {
 			return fault.New(fault.Input, "remove the spaces from the header",
 				"read matrix %s: found column %s, expected a name without spaces around it", m.spec.File, fault.Quote(name))
 		}
-		if namesGene(name, names) {
+		if namesGene(name, known) {
 			genes = append(genes, name)
 		}
 		if m.partialLoss(name) {
@@ -183,10 +184,10 @@ func (m *matrix) partialLoss(name string) bool {
 var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
 
 // namesGene reports whether a column is named after a gene, an allele or a strain.
-func namesGene(column string, names *Names) bool {
+func namesGene(column string, known *names.Resolver) bool {
 	name, _, _ := strings.Cut(column, "_")
-	reader := alleleReader{names: names, yeast: true}
-	isAllele := reader.ofAllele(column).known() || reader.ofAllele(name).known()
+	reader := alleleReader{genes: known, yeast: true}
+	isAllele := reader.ofAllele(column).Known() || reader.ofAllele(name).Known()
 	return isAllele || systematicName.MatchString(column)
 }
 
@@ -240,7 +241,7 @@ func (m *matrix) reader(r *screenReader) rowReader {
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, isRow: make(map[string]bool), deleted: make(map[uint32]bool),
-		pairs: pairs.New(true), alleles: m.spec.alleleReader(r.screen.names), geneIn: nameIn(m.spec.GenePattern, false),
+		pairs: pairs.New(true), alleles: m.spec.alleleReader(r.screen.genes), geneIn: nameIn(m.spec.GenePattern, false),
 		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N,
 		ofOtherHalf: &r.reasons[2].N, ofTriangle: &r.reasons[3].N,
 		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
@@ -292,11 +293,11 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	if row.result == gene {
-		if r.deleted[row.gene] {
+	if row.Meaning == names.Gene {
+		if r.deleted[row.Gene] {
 			*r.rowsAgain++
 		}
-		r.deleted[row.gene] = true
+		r.deleted[row.Gene] = true
 	}
 	if r.halves != nil {
 		r.halves.startRow(string(name), row)
@@ -346,7 +347,7 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 	case !column.partialLoss && r.screen.spec.PartialLoss == OnlyPartialLoss:
 		*r.ofWholeLoss++
 		return nil
-	case ofGenes && row.result == gene && column.locus.result == gene && row.gene == column.locus.gene:
+	case ofGenes && row.Meaning == names.Gene && column.locus.Meaning == names.Gene && row.Gene == column.locus.Gene:
 		r.selfPairs++
 		return nil
 	}

@@ -96,7 +96,7 @@ func TestNothingLeft(t *testing.T) {
 		name, text, hint string
 		want             []string
 	}{
-		{"unknown genes", "gene_a\tgene_b\tscore\nNONE1\tVPS8\t1\nNONE2\tVPS8\t1\n", "another table in alias_tables", []string{"kept 0 of 2 entries; dropped: 2 of unknown genes"}},
+		{"unknown genes", "gene_a\tgene_b\tscore\nNONE1\tVPS8\t1\nNONE2\tVPS8\t1\n", "other names with aliases", []string{"kept 0 of 2 entries; dropped: 2 of unknown genes"}},
 		{"alleles", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTFC3\tVPS8\tDAMP\tDAMP\t1\n", "no row has only deletions", []string{"1 of allele kind damp"}},
 		{"scores", "gene_a\tgene_b\tscore\nTFC3\tVPS8\tN/A\n", "keep_unmeasured=true", []string{"1 without a phenotype"}},
 		{"rows", "gene_a\tgene_b\tscore\n", "right file", []string{"found no entries"}},

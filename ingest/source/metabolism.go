@@ -8,6 +8,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 )
 
 // addMetabolism adds the reactions and metabolites of a model, with their edges, to a graph. In
@@ -15,7 +16,7 @@ import (
 // edges are the genes of its rule, each once, in the order of first mention. Unless unknown is an
 // error, a gene that is not in the list has no edges, but stays in rules: as nothing can delete it,
 // it counts as present. model is the one whose genes are the graph's, if there is one.
-func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, model *gem) (_ []SourceReport, err error) {
+func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, genes *names.Resolver, model *gem) (_ []SourceReport, err error) {
 	spec := s.GEM
 	if spec.File == "" {
 		return nil, nil
@@ -25,7 +26,7 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 			return nil, err
 		}
 	}
-	renamed, untouched, err := model.resolveGenes(names, s.UnknownGenes)
+	renamed, untouched, err := model.resolveGenes(genes, s.UnknownGenes)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 	if graph.Reactions, err = reactionNodes(model, spec); err != nil {
 		return nil, err
 	}
-	gprEdges, gprReport := geneEdges(model, names)
+	gprEdges, gprReport := geneEdges(model, genes)
 	rmrEdges, err := metaboliteEdges(model, graph.Metabolites)
 	if err != nil {
 		return nil, err
@@ -57,27 +58,27 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 	}
 	reports[2].drop(Count{"added to an earlier one of the same reaction and metabolite", model.merged})
 	if gprReport.Rows == 0 { // a model without rules
-		return reports, reports[:3].check(gemHint, names, *s.MaxDropped)
+		return reports, reports[:3].check(gemHint, genes, *s.MaxDropped)
 	}
-	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", names, *s.MaxDropped)
+	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", genes, *s.MaxDropped)
 }
 
 // resolveGenes replaces gene names in the rules by ids. It returns how many rules it changed, and
 // how many reactions have only unknown genes. An unknown gene is an error if policy says so.
-func (m *gem) resolveGenes(names *Names, policy UnknownNames) (renamed, untouched int, err error) {
+func (m *gem) resolveGenes(genes *names.Resolver, policy UnknownNames) (renamed, untouched int, err error) {
 	for i := range m.reactions {
 		reaction, changed, known, unknown := &m.reactions[i], false, false, ""
 		rule := reaction.rule.Rename(func(name string) string {
-			m := names.find([]byte(name))
-			if m.result != gene {
+			answer := genes.Find([]byte(name))
+			if answer.Meaning != names.Gene {
 				unknown = cmp.Or(unknown, name)
 				return name
 			}
-			known, changed = true, changed || names.nodes.IDs[m.gene] != name
-			return names.nodes.IDs[m.gene]
+			known, changed = true, changed || genes.ID(answer) != name
+			return genes.ID(answer)
 		})
 		if unknown != "" && policy == RefuseNames {
-			return 0, 0, m.fault(reaction.line, "reaction %s: %w", reaction.id, names.missing(unknown))
+			return 0, 0, m.fault(reaction.line, "reaction %s: %w", reaction.id, unknownName(genes, []byte(unknown)))
 		}
 		if unknown != "" && !known {
 			untouched++
@@ -127,19 +128,19 @@ func reactionNodes(model *gem, spec GEMSpec) (*ingest.Nodes, error) {
 	return nodes, nil
 }
 
-func geneEdges(model *gem, names *Names) (*ingest.Edges, SourceReport) {
+func geneEdges(model *gem, genes *names.Resolver) (*ingest.Edges, SourceReport) {
 	edges := &ingest.Edges{Type: ingest.GPR}
 	report := SourceReport{Made: ingest.GPR.String()}
 	var missing missingNames
 	for i, reaction := range model.reactions {
 		for _, name := range reaction.genes {
 			report.Rows++
-			m := names.find([]byte(name))
-			if m.result != gene {
-				missing.lose(name, m.result)
+			answer := genes.Find([]byte(name))
+			if answer.Meaning != names.Gene {
+				missing.lose(name, answer.Meaning)
 				continue
 			}
-			edges.Src, edges.Dst = append(edges.Src, m.gene), append(edges.Dst, uint32(i))
+			edges.Src, edges.Dst = append(edges.Src, answer.Gene), append(edges.Dst, uint32(i))
 		}
 	}
 	report.Kept = edges.Len()

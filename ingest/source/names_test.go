@@ -33,7 +33,7 @@ func TestNames(t *testing.T) {
 		"tRNA_gene tA tA AWAY",
 	)
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL1W", "YAL2W", "YAL3W", "YAL5W"}, nil)
-	names, report, err := ReadNames(opened(t), sgdAliases(t, path), genes)
+	known, report, err := ReadNames(opened(t), sgdAliases(t, path), genes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,30 +44,29 @@ func TestNames(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, id string
-		result   found
+		meaning  names.Meaning
 	}{
-		{"YAL1W", "YAL1W", gene},
-		{"STD1", "YAL1W", gene}, // before the alias of YAL2W
-		{"OLD1", "YAL1W", gene},
-		{"LOCAL", "YAL1W", gene},
-		{"S000000002", "YAL2W", gene},
-		{"YAL5W", "YAL5W", gene},  // a gene that is not in the features
-		{"SHARED", "", ambiguous}, // of two genes
-		{"OTHER", "", ambiguous},  // of a gene and another feature
-		{"AWAY", "", unknown},     // of features, none of which is a gene
+		{"YAL1W", "YAL1W", names.Gene},
+		{"STD1", "YAL1W", names.Gene}, // before the alias of YAL2W
+		{"OLD1", "YAL1W", names.Gene},
+		{"LOCAL", "YAL1W", names.Gene},
+		{"S000000002", "YAL2W", names.Gene},
+		{"YAL5W", "YAL5W", names.Gene},  // a gene that is not in the features
+		{"SHARED", "", names.Ambiguous}, // of two genes
+		{"OTHER", "", names.Ambiguous},  // of a gene and another feature
+		{"AWAY", "", names.NotInGraph},  // of features, none of which is a gene
 		// the name of a feature that is not a gene, not an alias of YAL3W
-		{"YAL4W", "", unknown},
-		{"SNR1", "", unknown}, // a standard name before the alias of YAL3W
-		{"std1", "", unknown}, // case matters
-		{"", "", unknown},
+		{"YAL4W", "", names.NotInGraph},
+		{"SNR1", "", names.NotInGraph}, // a standard name before the alias of YAL3W
+		{"std1", "", names.Unknown},    // case matters
+		{"", "", names.Unknown},
 	} {
-		found := names.find([]byte(test.name))
-		row, result := found.gene, found.result
-		if result != test.result || result == gene && genes.IDs[row] != test.id {
-			t.Errorf("find(%q) = row %d, %v; want %q, %v", test.name, row, result, test.id, test.result)
+		answer := known.Find([]byte(test.name))
+		if answer.Meaning != test.meaning || test.meaning == names.Gene && known.ID(answer) != test.id {
+			t.Errorf("Find(%q) = %v, want %q, %v", test.name, answer, test.id, test.meaning)
 		}
 	}
-	if got := names.describe("SHARED", "SHARED"); !strings.Contains(got, "YAL1W and YAL2W") {
+	if got := known.Explain([]byte("SHARED")).Error(); !strings.Contains(got, "YAL1W and YAL2W") {
 		t.Errorf("the ambiguous name is described as %q", got)
 	}
 }
@@ -141,7 +140,7 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 		{TextSpec: table.TextSpec{File: writeFile(t, "more.csv", "gene,entry\nOUT1,P1\nALPHA,P2\nY,P3\nD,P3|OUT1|Y|OUT3\nTWO,P4\nD,P4\n")},
 			ID: "gene", Names: []string{"entry"}, Split: "|"},
 	}
-	names, _, err := ReadNames(opened(t), tables, genes)
+	known, _, err := ReadNames(opened(t), tables, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,17 +149,17 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 		{"OUT1", `gene "OUT1" (X1) is not in the graph (5 genes)`},
 		{"OUT2", `gene "OUT2" (X2) is not in the graph (5 genes)`},
 		{"OUT3", `gene "OUT3" (X3 or X4) is not in the graph (5 genes)`},
-		{"X1", `gene "X1" is not in the gene list (5 genes)`},
-		{"X3", `gene "X3" is not in the gene list (5 genes)`},
+		{"X1", `gene "X1" is not in the graph (5 genes)`},
+		{"X3", `gene "X3" is not in the graph (5 genes)`},
 		{"TWO", `name "TWO" is ambiguous: it is a name of A and X1`},
 		{"OUT5", `name "OUT5" is ambiguous: it is a name of C and X5`},
 		{"P1", `gene "P1" (X1) is not in the graph (5 genes)`},
 		{"P3", `name "P3" is ambiguous: it is a name of Y and D`},
-		{"Y", `gene "Y" is not in the gene list (5 genes)`},
+		{"Y", `gene "Y" is not in the graph (5 genes)`},
 		{"P4", `name "P4" is ambiguous: it is a name of A and X1 and D`},
 	} {
-		got := names.describe(c.name, c.name)
-		if row, ok := names.gene([]byte(c.name)); ok {
+		got := fmt.Sprint(known.Explain([]byte(c.name)))
+		if row, ok := known.Gene([]byte(c.name)); ok {
 			got = genes.IDs[row]
 		}
 		if got != c.want {
@@ -173,17 +172,18 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 func TestDatesAmongNames(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
 	file := writeFile(t, "hgnc.tsv", "id\tsymbol\talias\nA\t1-Mar\tAXOT\nB\tMTARC1\t1-Mar|MOSC1\n")
-	names, report, err := ReadNames(opened(t), []names.AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}}, genes)
+	known, report, err := ReadNames(opened(t), []names.AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}}, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "aliases: 2 of 2 entries of hgnc.tsv; noted: 2 names that Excel made dates, which mean no gene"; report[0].String() != want {
 		t.Errorf("got %s, want %s", report[0], want)
 	}
-	if got := names.describe("1-Mar", "1-Mar"); !strings.Contains(got, `"1-Mar" (a date, as Excel makes`) {
+	err = known.Explain([]byte("1-Mar"))
+	if got := err.Error(); !strings.Contains(got, `"1-Mar" (a date, as Excel makes`) {
 		t.Errorf("the date is described as %s", got)
 	}
-	if got := names.unknownHint("1-Mar"); !strings.HasPrefix(got, "write the gene's name again; in Excel") {
+	if got := fault.HintOf(err); !strings.HasPrefix(got, "write the gene's name again; in Excel") {
 		t.Errorf("the hint for a date is %s", got)
 	}
 }

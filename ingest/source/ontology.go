@@ -10,6 +10,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/pairs"
 )
@@ -18,7 +19,7 @@ import (
 const geneOntology = "gene_ontology"
 
 // addOntology adds the terms of an ontology, their relations, and their genes to a graph.
-func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, names *Names) ([]SourceReport, error) {
+func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, genes *names.Resolver) ([]SourceReport, error) {
 	spec := s.Ontology
 	if spec.File == "" {
 		return nil, nil
@@ -44,12 +45,12 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 			kept[i] = true
 		}
 	}
-	a := annotations{relation: spec.Relation, terms: terms, kept: kept, names: names, unknown: s.UnknownGenes, pairs: pairs.New(false), joins: make(joins)}
+	a := annotations{relation: spec.Relation, terms: terms, kept: kept, genes: genes, unknown: s.UnknownGenes, pairs: pairs.New(false), joins: make(joins)}
 	var annotated Report
 	for _, table := range spec.Annotations {
 		report, err := a.read(files, table)
 		if err == nil {
-			err = report.check("check that the file annotates these genes, and the settings gene and where", names, *s.MaxDropped)
+			err = report.check("check that the file annotates these genes, and the settings gene and where", genes, *s.MaxDropped)
 		}
 		if err != nil {
 			return nil, err
@@ -73,7 +74,7 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 		report.File = spec.File
 		graph.Edges, reports = append(graph.Edges, edges), append(reports, report)
 	}
-	if err := reports.check("check the settings namespaces, relations and terms", names, *s.MaxDropped); err != nil {
+	if err := reports.check("check the settings namespaces, relations and terms", genes, *s.MaxDropped); err != nil {
 		return nil, err
 	}
 	if len(annotated) > 0 {
@@ -91,13 +92,13 @@ type termRelation struct {
 // relations returns the relations of terms that are not obsolete, by the name of their edges, and
 // counts those that make no edges. Of the default ones, those that the file lacks are left out.
 func (o *ontology) relations(spec OntologySpec) (all []*termRelation, others []Count, err error) {
-	names := spec.Relations
+	wanted := spec.Relations
 	byName := make(map[string]*termRelation)
-	for _, name := range names {
+	for _, name := range wanted {
 		byName[name] = &termRelation{name: name}
 	}
-	if names == nil {
-		names = map[string]string{"is_a": "is_a", "part_of": "part_of"}
+	if wanted == nil {
+		wanted = map[string]string{"is_a": "is_a", "part_of": "part_of"}
 	}
 	unwanted := make(map[string]int)
 	for i, t := range o.terms {
@@ -105,8 +106,8 @@ func (o *ontology) relations(spec OntologySpec) (all []*termRelation, others []C
 			continue
 		}
 		for _, p := range t.parents {
-			name, wanted := names[p.relation]
-			if !wanted {
+			name, makesEdges := wanted[p.relation]
+			if !makesEdges {
 				unwanted[p.relation]++
 				continue
 			}
@@ -160,15 +161,15 @@ func (o *ontology) dropBare(kept []bool, annotated []uint32, relations []*termRe
 
 // addNodes adds the kept terms as nodes, and returns the row of each.
 func (o *ontology) addNodes(graph *ingest.Graph, kept []bool) (rows []uint32) {
-	var ids, names, namespaces []string
+	var ids, labels, namespaces []string
 	rows = make([]uint32, len(o.terms))
 	for i, t := range o.terms {
 		if kept[i] {
 			rows[i] = uint32(len(ids))
-			ids, names, namespaces = append(ids, t.id), append(names, t.name), append(namespaces, t.namespace)
+			ids, labels, namespaces = append(ids, t.id), append(labels, t.name), append(namespaces, t.namespace)
 		}
 	}
-	nodes, _ := ingest.NewNodes(geneOntology, ids, []ingest.Column{ingest.TextColumn("name", names), ingest.TextColumn("namespace", namespaces)})
+	nodes, _ := ingest.NewNodes(geneOntology, ids, []ingest.Column{ingest.TextColumn("name", labels), ingest.TextColumn("namespace", namespaces)})
 	graph.Others = append(graph.Others, nodes)
 	return rows
 }
@@ -200,7 +201,7 @@ type annotations struct {
 	relation string
 	terms    *ontology
 	kept     []bool // of the terms, those in the namespaces to keep
-	names    *Names
+	genes    *names.Resolver
 	unknown  UnknownNames
 
 	pairs               *pairs.Set
@@ -228,15 +229,15 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 		if spec.Split != "" {
 			name, _, _ = bytes.Cut(name, []byte(spec.Split))
 		}
-		m := a.names.find(name)
-		if m.result != gene {
-			if err := ingest.CheckGeneName(name); err != nil {
+		answer := a.genes.Find(name)
+		if answer.Meaning != names.Gene {
+			if err := names.Unexpected(name); err != nil {
 				return err
 			}
 			if a.unknown == RefuseNames {
-				return a.names.missing(string(name))
+				return unknownName(a.genes, name)
 			}
-			missing.lose(string(name), m.result)
+			missing.lose(string(name), answer.Meaning)
 			return nil
 		}
 		id := batch.Text(columns[1], i)
@@ -254,10 +255,10 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 		if resolved[how]++; how >= isObsolete {
 			return nil
 		}
-		pair, meeting := a.pairs.Meet(m.gene, uint32(at))
+		pair, meeting := a.pairs.Meet(answer.Gene, uint32(at))
 		if meeting == pairs.First {
 			report.Kept++
-			a.gene, a.term = append(a.gene, m.gene), append(a.term, uint32(at))
+			a.gene, a.term = append(a.gene, answer.Gene), append(a.term, uint32(at))
 			a.evidence, a.qualifier = append(a.evidence, ""), append(a.qualifier, "")
 		} else {
 			again++

@@ -268,7 +268,7 @@ func TestOntologyErrors(t *testing.T) {
 		kind     fault.Kind
 		want     string
 	}{
-		{"unknown gene", obo, gaf, func(s *GraphSpec) { s.UnknownGenes = RefuseNames }, fault.Input, `sgd.gaf:12: gene "S000000999" is not in the gene list`},
+		{"unknown gene", obo, gaf, func(s *GraphSpec) { s.UnknownGenes = RefuseNames }, fault.Input, `sgd.gaf:12: gene "S000000999" is not in the graph`},
 		{"unknown term", obo, strings.Replace(gaf, "GO:0003993", "GO:7", 1), func(s *GraphSpec) { s.UnknownGenes = RefuseNames }, fault.Input, `sgd.gaf:3: term "GO:7" is not in the ontology (8 terms)`},
 		{"another ontology", strings.ReplaceAll(obo, "GO:", "PO:"), gaf, func(*GraphSpec) {}, fault.Input, "kept 0 of 10 entries"},
 		{"no ontology", gaf, gaf, func(*GraphSpec) {}, fault.Input, "go.obo: found no [Term]"},

@@ -89,16 +89,16 @@ func (s PerturbationSpec) Open(genes *ingest.Nodes) (Perturbations, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := s.names(genes)
+	known, err := s.names(genes)
 	switch {
 	case err != nil:
 		return nil, err
 	case s.Matrix:
-		return s.openScreen(names, text, s.openMatrix)
+		return s.openScreen(known, text, s.openMatrix)
 	case s.Strains != nil:
-		return s.openScreen(names, text, s.openStrains)
+		return s.openScreen(known, text, s.openStrains)
 	}
-	return s.openPlain(names, text)
+	return s.openPlain(known, text)
 }
 
 // prepare checks the settings and fills in their defaults.
@@ -165,23 +165,20 @@ type plainSet struct {
 	ingest.SampleSource // filtered
 	set                 samples.Perturbations
 	spec                PerturbationSpec
-	names               *Names
+	genes               *names.Resolver
 	report              SourceReport
 }
 
 // openPlain opens the set; see samples.OpenFile. An ambiguous name counts as unknown.
-func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Perturbations, error) {
-	genes := names.nodes
+func (s PerturbationSpec) openPlain(known *names.Resolver, text table.TextOptions) (Perturbations, error) {
+	genes := known.Nodes()
 	options := samples.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		FilterColumns: where.Names(s.Where), Compare: s.Compare, MayDiffer: s.MayDiffer,
-		Text: text, NoGene: names.noGene, Synonyms: s.Synonyms,
+		Text: text, Names: known, Synonyms: s.Synonyms,
 		Controls: s.Controls, KindsColumn: s.KindsColumn,
-	}
-	if names.kinds != nil { // else it knows only ids
-		options.Alias = names.gene
 	}
 	set, err := samples.OpenFile(s.File, genes, options)
 	if err != nil {
@@ -192,7 +189,7 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 		set.Close()
 		return nil, err
 	}
-	return &plainSet{SampleSource: filtered, set: set, spec: s, names: names}, nil
+	return &plainSet{SampleSource: filtered, set: set, spec: s, genes: known}, nil
 }
 
 func (p *plainSet) Report() SourceReport { return p.report }
@@ -203,13 +200,13 @@ func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error
 	counts, err := p.SampleSource.Scan(yield)
 	p.report = p.account(counts)
 	if err == nil || errors.Is(err, samples.ErrNoneRemains) {
-		err = p.report.check("check the columns of genes", p.names, *p.spec.MaxDropped)
+		err = p.report.check("check the columns of genes", p.genes, *p.spec.MaxDropped)
 	}
 	return counts, err
 }
 
 func (p *plainSet) DroppedNames() []byte {
-	return (&alleleReader{names: p.names}).listDropped(p.set.DroppedNames())
+	return (&alleleReader{genes: p.genes}).listDropped(p.set.DroppedNames())
 }
 
 // DroppedNamesHeader is the first line of a table of dropped names.
@@ -217,19 +214,19 @@ const DroppedNamesHeader = "dropped_name\twhy\tcount\n"
 
 // listDropped lists names with their numbers, the most frequent ones first.
 func (r *alleleReader) listDropped(dropped map[string]int) []byte {
-	names := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int { return cmp.Or(dropped[b]-dropped[a], strings.Compare(a, b)) })
+	sorted := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int { return cmp.Or(dropped[b]-dropped[a], strings.Compare(a, b)) })
 	text := DroppedNamesHeader
-	for _, name := range names {
+	for _, name := range sorted {
 		why := "unknown"
-		if ingest.IsDate(name) {
+		if names.IsDate([]byte(name)) {
 			why = "a date, as Excel makes of names"
 		}
-		if m := r.find(name); m.known() {
+		if answer := r.find(name); answer.Known() {
 			why = "not in the graph: "
-			if m.result == ambiguous {
+			if answer.Meaning == names.Ambiguous {
 				why = "ambiguous: "
 			}
-			why += strings.Join(r.names.owners(r.spelling(name)), ", ")
+			why += strings.Join(r.genes.Owners([]byte(r.spelling(name))), ", ")
 		}
 		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
 	}
@@ -242,7 +239,7 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	for name, samples := range missing.names {
 		switch {
 		case p.spec.UnknownGenes != ingest.DropSample:
-		case p.names.find([]byte(name)).result == ambiguous:
+		case p.genes.Find([]byte(name)).Meaning == names.Ambiguous:
 			missing.ambiguousRows += samples
 		default:
 			missing.unknownRows += samples
@@ -261,7 +258,7 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	}
 	aliasedControls := 0
 	for _, name := range p.spec.Controls {
-		if p.names.find([]byte(name)).result != unknown {
+		if p.genes.Exact([]byte(name)).Known() {
 			aliasedControls++
 		}
 	}
@@ -277,17 +274,8 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	return report
 }
 
-// noGene returns an error for a name that is in the tables but means no gene of the graph, nil for
-// any other.
-func (n *Names) noGene(name string) error {
-	if m := n.find([]byte(name)); m.known() && m.result != gene {
-		return fault.New(fault.Input, n.hint(name, "graph")+dropHint, "%s", n.describe(name, name))
-	}
-	return nil
-}
-
 // names makes the look-up of genes.
-func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
+func (s PerturbationSpec) names(genes *ingest.Nodes) (*names.Resolver, error) {
 	tables := s.AliasTables
 	if s.SGDFeatures != "" {
 		var features names.AliasTable
@@ -306,9 +294,6 @@ func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
 	}
 	var files inputfile.Files
 	defer files.Close()
-	names, _, err := ReadNames(&files, tables, genes)
-	if err == nil {
-		names.aliasesKey = "alias_tables"
-	}
-	return names, err
+	known, _, err := ReadNames(&files, tables, genes)
+	return known, err
 }

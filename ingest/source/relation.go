@@ -81,7 +81,7 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 	edges := &ingest.Edges{Type: r.kind, Src: r.src, Dst: r.dst}
 	appended := 0
 	if r.loops == LoopsAppend {
-		appended = f.names.nodes.Len()
+		appended = f.names.Nodes().Len()
 	}
 	for row := range uint32(appended) {
 		edges.Src, edges.Dst, r.weights = append(edges.Src, row), append(edges.Dst, row), append(r.weights, math.NaN())
@@ -122,7 +122,7 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 	)
 	done.account(&report, f.ablation)
 	for k, n := range g.byKind {
-		report.noteAgain("names read as "+f.names.kinds[k], n)
+		report.noteAgain("names read as "+f.names.Labels()[k], n)
 	}
 	return edges, report, nil
 }

@@ -119,7 +119,7 @@ func TestTypesOfNodes(t *testing.T) {
 
 	spec.UnknownGenes, spec.Edges = "", spec.Edges[1:]
 	_, _, err = BuildGraph(opened(t), spec)
-	checkFault(t, err, fault.Input, `members.tsv:5: column "pathway": pathway "R-3" is not among the nodes of this type (3 nodes)`)
+	checkFault(t, err, fault.Input, `members.tsv:5: column "pathway": pathway "R-3" is not in the graph (3 pathways)`)
 	writeInto(t, ".", "pathways.tsv", []byte("id\tname\nR-1\ta\nR-3\tb\nR-1\tc\n"), nil)
 	_, _, err = BuildGraph(opened(t), spec)
 	checkFault(t, err, fault.Input, `pathways.tsv:4: found pathway "R-1" twice, first at pathways.tsv:2`)

@@ -12,7 +12,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 	"tcbuild/internal/disk"
 )
 
@@ -67,9 +67,9 @@ func appendCounts(to, counts []Count) []Count {
 // check returns an error for a source that keeps no rows, or drops a greater share than maxDropped
 // for their gene names or alleles: it is the wrong file, or is read the wrong way. hint is for rows
 // that were dropped for other reasons.
-func (r SourceReport) check(hint string, names *Names, maxDropped float64) error {
-	otherNames := "give the genes' other names with " + names.otherNames()
-	if r.outside(names) {
+func (r SourceReport) check(hint string, known *names.Resolver, maxDropped float64) error {
+	otherNames := "give the genes' other names with aliases"
+	if r.outside(known) {
 		otherNames = "add the genes to the graph: the tables of names have them"
 	}
 	switch {
@@ -98,10 +98,10 @@ func (r SourceReport) check(hint string, names *Names, maxDropped float64) error
 }
 
 // outside reports whether tables know most of the unknown names.
-func (r SourceReport) outside(names *Names) bool {
+func (r SourceReport) outside(known *names.Resolver) bool {
 	n := 0
 	for _, name := range r.Unknown {
-		if names.find([]byte(name)).known() {
+		if known.Exact([]byte(name)).Known() {
 			n++
 		}
 	}
@@ -113,7 +113,6 @@ var identifiers = []struct {
 	name    string
 	pattern *regexp.Regexp
 }{
-	{"dates, as Excel makes of names such as SEP7", ingest.ExcelDate},
 	{"Entrez gene ids", regexp.MustCompile(`^[0-9]+$`)},
 	{"SGD ids", regexp.MustCompile(`^(SGD:)?S[0-9]{9}$`)},
 	{"UniProt accessions", regexp.MustCompile(`^([OPQ][0-9][A-Z0-9]{3}[0-9]|[A-NR-Z][0-9]([A-Z][A-Z0-9]{2}[0-9]){1,2})$`)},
@@ -141,9 +140,9 @@ func (r SourceReport) looksLike() string {
 }
 
 // check is SourceReport.check for all sources.
-func (r Report) check(hint string, names *Names, maxDropped float64) error {
+func (r Report) check(hint string, known *names.Resolver, maxDropped float64) error {
 	for _, source := range r {
-		if err := source.check(hint, names, maxDropped); err != nil {
+		if err := source.check(hint, known, maxDropped); err != nil {
 			return err
 		}
 	}
@@ -207,11 +206,11 @@ func (r SourceReport) why() string {
 	}
 	if len(r.Unknown) > 0 {
 		const shown = 5
-		names := r.Unknown
-		if len(names) > shown {
-			names = append(names[:shown:shown], fmt.Sprintf("and %s more", grouped(len(r.Unknown)-shown)))
+		shownNames := r.Unknown
+		if len(shownNames) > shown {
+			shownNames = append(shownNames[:shown:shown], fmt.Sprintf("and %s more", grouped(len(r.Unknown)-shown)))
 		}
-		parts = append(parts, "unknown names: "+strings.Join(names, ", "))
+		parts = append(parts, "unknown names: "+strings.Join(shownNames, ", "))
 	}
 	return strings.Join(parts, "; ")
 }

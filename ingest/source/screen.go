@@ -9,6 +9,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
@@ -22,7 +23,7 @@ type screen struct {
 	file           *inputfile.File
 	spec           PerturbationSpec
 	text           table.TextOptions
-	names          *Names
+	genes          *names.Resolver
 	columns        ingest.Columns
 	filter         *where.Filter                 // nil: all samples are kept
 	reader         func(*screenReader) rowReader // makes the rowReader of one Scan
@@ -38,7 +39,7 @@ func (s *screen) Columns() ingest.Columns { return s.columns }
 func (s *screen) Report() SourceReport { return s.report }
 
 func (s *screen) DroppedNames() []byte {
-	reader := s.spec.alleleReader(s.names)
+	reader := s.spec.alleleReader(s.genes)
 	return reader.listDropped(s.dropped)
 }
 
@@ -73,22 +74,22 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 		}
 	}
 	s.report, s.dropped = r.account(), r.missing.names
-	if err := s.report.check(r.emptyHint(), s.names, *s.spec.MaxDropped); err != nil {
+	if err := s.report.check(r.emptyHint(), s.genes, *s.spec.MaxDropped); err != nil {
 		return r.Counts, err
 	}
 	return r.Counts, r.Flush()
 }
 
 // openScreen opens the file, and calls layOut to find out how to read it.
-func (s PerturbationSpec) openScreen(names *Names, text table.TextOptions, layOut func(*screen) error) (Perturbations, error) {
+func (s PerturbationSpec) openScreen(known *names.Resolver, text table.TextOptions, layOut func(*screen) error) (Perturbations, error) {
 	file, err := inputfile.Open(s.File)
 	if err != nil {
 		return nil, err
 	}
-	screen := &screen{file: file, spec: s, text: text, names: names}
+	screen := &screen{file: file, spec: s, text: text, genes: known}
 	err = layOut(screen)
 	if err == nil && s.Where != "" {
-		screen.filter, err = where.Compile(s.Where, screen.columns, names.nodes)
+		screen.filter, err = where.Compile(s.Where, screen.columns, known.Nodes())
 		screen.columns = screen.columns.Kept()
 	}
 	if err != nil {
@@ -137,24 +138,24 @@ func (r *screenReader) genotype(loci []locus) (ok bool, err error) {
 			return false, r.dropSeveral(l)
 		case l.control:
 			r.row.marked = 1
-		case l.result != gene && r.spec.UnknownGenes != ingest.DropGene:
-			return false, r.lost(l.namedGene)
+		case l.Meaning != names.Gene && r.spec.UnknownGenes != ingest.DropGene:
+			return false, r.lost(l)
 		case !slices.Contains(r.spec.Alleles, l.kind):
 			r.kinds[slices.Index(alleleKinds, l.kind)]++
 			return false, nil
-		case l.result != gene:
-			if err := ingest.CheckGeneName([]byte(l.name)); err != nil {
+		case l.Meaning != names.Gene:
+			if err := names.Unexpected([]byte(l.name)); err != nil {
 				return false, err
 			}
 			r.missing.add(l.name)
 			r.row.unknown++
 		default:
-			genes = append(genes, l.gene)
+			genes = append(genes, l.Gene)
 		}
 	}
 	if a, b := synonyms(loci); a != nil {
 		if r.spec.Synonyms != ingest.DropSynonyms {
-			return false, ingest.TwoNames(a.name, b.name, r.names.nodes.IDs[a.gene])
+			return false, names.TwoNames(a.name, b.name, r.screen.genes.ID(a.Answer))
 		}
 		r.synonymRows++
 		return false, nil
@@ -176,7 +177,7 @@ func synonyms(loci []locus) (a, b *locus) {
 	for i := range loci {
 		for k := range loci[:i] {
 			a, b := &loci[k], &loci[i]
-			if a.result == gene && b.result == gene && a.gene == b.gene && !a.control && !strings.EqualFold(a.name, b.name) {
+			if a.Meaning == names.Gene && b.Meaning == names.Gene && a.Gene == b.Gene && !a.control && !strings.EqualFold(a.name, b.name) {
 				return a, b
 			}
 		}
@@ -196,50 +197,45 @@ const severalHint = "name each gene in a column of its own; to read several from
 // error for it. A sample is never kept without that name: of two genes, one would be left.
 func (r *screenReader) dropSeveral(l locus) error {
 	if r.spec.UnknownGenes == ingest.DropSample {
-		if err := ingest.CheckGeneName([]byte(l.name)); err != nil {
+		if err := names.Unexpected([]byte(l.name)); err != nil {
 			return err
 		}
-		if l.result != gene {
+		if l.Meaning != names.Gene {
 			r.missing.add(l.name)
 		}
 		r.severalRows++
 		return nil
 	}
-	names := make([]string, len(l.several))
+	quoted := make([]string, len(l.several))
 	for i, name := range l.several {
-		names[i] = fault.Quote(name)
+		quoted[i] = fault.Quote(name)
 	}
 	return fault.New(fault.Input, severalHint+"; to drop such samples, pass --unknown-genes drop-sample",
-		"found %s, which names %d genes, %s, expected the name of one gene", fault.Quote(l.name), len(names), strings.Join(names, " and "))
+		"found %s, which names %d genes, %s, expected the name of one gene", fault.Quote(l.name), len(quoted), strings.Join(quoted, " and "))
 }
 
 // lost counts a row with an unknown gene, or returns an error for it.
-func (r *screenReader) lost(name namedGene) error {
-	if err := ingest.CheckGeneName([]byte(name.name)); err != nil {
+func (r *screenReader) lost(l locus) error {
+	if err := names.Unexpected([]byte(l.name)); err != nil {
 		return err
 	}
 	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
-		reader := r.spec.alleleReader(r.names)
-		spelled := reader.spelling(name.name)
-		why := r.names.describe(name.name, spelled)
-		return fault.New(fault.Input, r.lostHint(spelled), "%s", why)
+		reader := r.spec.alleleReader(r.screen.genes)
+		err := r.screen.genes.Explain([]byte(reader.spelling(l.name)))
+		hint := fault.HintOf(err)
+		yeast := alleleReader{genes: r.screen.genes, yeast: true}
+		allele := yeast.ofName(l.name)
+		if !r.spec.YeastAlleles && allele.Meaning == names.Gene &&
+			systematicName.MatchString(r.screen.genes.ID(allele.Answer)) {
+			hint = "to read names of yeast's strains and alleles, set yeast_alleles=true"
+		}
+		return fault.New(fault.Input, hint+dropHint, "%w", err)
 	}
-	r.missing.lose(name.name, name.result)
+	r.missing.lose(l.name, l.Meaning)
 	return nil
 }
 
 const dropHint = "; to drop such samples, pass --unknown-genes drop-sample"
-
-func (r *screenReader) lostHint(name string) string {
-	if hint := r.names.hint(name, "graph"); hint != "" {
-		return hint + dropHint
-	}
-	yeast := alleleReader{names: r.names, yeast: true}
-	if l := yeast.ofName(name); l.result == gene && systematicName.MatchString(r.names.nodes.IDs[l.gene]) {
-		return "to read names of yeast's strains and alleles, set yeast_alleles=true" + dropHint
-	}
-	return "add the gene to the graph, or its other names with " + r.names.otherNames() + dropHint
-}
 
 // add passes on the sample, unless it has no phenotypes.
 func (r *screenReader) add() error {

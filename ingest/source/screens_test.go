@@ -119,7 +119,7 @@ func TestAmbiguousAllele(t *testing.T) {
 	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nshared_vps8Δ 1\ntfc3Δ 2\n", aliases)
 	screen, err := spec.Open(genes)
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "s.tsv:2", `"shared" is ambiguous: it is a name of YAL002W and YAL016C-B`)
+	checkFault(t, err, fault.Input, "s.tsv:2", `"SHARED" is ambiguous: it is a name of YAL002W and YAL016C-B`)
 
 	spec.UnknownGenes = ingest.DropSample
 	screen, err = spec.Open(genes)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
@@ -78,7 +79,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	}
 	columns := slices.Clone(in.Columns())
 	in.Close()
-	t := &strainTable{strains: make([]strain, len(s.Strains)), alleles: s.alleleReader(screen.names)}
+	t := &strainTable{strains: make([]strain, len(s.Strains)), alleles: s.alleleReader(screen.genes)}
 	var genes []string
 	for k, spec := range s.Strains {
 		if spec.Gene == "" && !s.YeastAlleles {
@@ -94,7 +95,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 			genes = append(genes, columns[laid.detail])
 		}
 	}
-	screen.Table, err = samples.NewTable(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
+	screen.Table, err = samples.NewTable(screen.file, screen.genes.Nodes(), samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
 		Compare: s.Compare, MayDiffer: s.MayDiffer,
@@ -118,8 +119,8 @@ func (s PerturbationSpec) controlNames() []string {
 
 // alleleReader knows controls by their names. Of yeast, these are in upper case, and genes have
 // their ids, too.
-func (s PerturbationSpec) alleleReader(names *Names) alleleReader {
-	r := alleleReader{names: names, controls: make(map[string]bool), yeast: s.YeastAlleles}
+func (s PerturbationSpec) alleleReader(genes *names.Resolver) alleleReader {
+	r := alleleReader{genes: genes, controls: make(map[string]bool), yeast: s.YeastAlleles}
 	for _, name := range s.Controls {
 		if !r.yeast {
 			r.controls[name] = true
@@ -127,8 +128,8 @@ func (s PerturbationSpec) alleleReader(names *Names) alleleReader {
 		}
 		name = strings.ToUpper(name)
 		r.controls[name] = true
-		if m := names.find([]byte(name)); m.result == gene {
-			r.controls[names.nodes.IDs[m.gene]] = true
+		if answer := genes.Find([]byte(name)); answer.Meaning == names.Gene {
+			r.controls[genes.ID(answer)] = true
 		}
 	}
 	return r

@@ -88,7 +88,7 @@ func TestEdgeTableNames(t *testing.T) {
 		return g, err
 	}
 	_, err := read()
-	checkFault(t, err, fault.Input, "e.tsv:2", `gene "Ya" is not in the gene list`)
+	checkFault(t, err, fault.Input, "e.tsv:2", `gene "Ya" is not in the graph`)
 	spec.UpperCase = true
 	_, err = read()
 	checkFault(t, err, fault.Input, `column "b": found "ybp|YC", expected what matches`)

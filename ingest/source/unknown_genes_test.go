@@ -44,7 +44,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 			screen, err := spec.Open(genes)
 			samples, report, err := readScreen(t, screen, err, genes)
 			if word == ingest.RefuseUnknownGenes {
-				checkFault(t, err, fault.Input, "s.tsv:3", `gene "NONE1" is not in the gene list`)
+				checkFault(t, err, fault.Input, "s.tsv:3", `gene "NONE1" is not in the graph`)
 				continue
 			}
 			if err != nil {
@@ -71,7 +71,7 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 		for _, word := range []UnknownNames{"", RefuseNames, DropNames} {
 			_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
 			if word == "" || word == RefuseNames {
-				checkFault(t, err, fault.Input, `gene "X" is not in the gene list`, ":3")
+				checkFault(t, err, fault.Input, `gene "X" is not in the graph`, ":3")
 				continue
 			}
 			if err != nil {
@@ -91,7 +91,7 @@ func TestUnknownGenesOfModels(t *testing.T) {
 		for _, word := range []UnknownNames{"", RefuseNames, DropNames} {
 			graph, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: GEMSpec{File: writeFile(t, "m.yml", text), ReactionNodes: nodes}})
 			if word == "" || word == RefuseNames {
-				checkFault(t, err, fault.Input, "m.yml:5", "reaction r2", `gene "X" is not in the gene list`)
+				checkFault(t, err, fault.Input, "m.yml:5", "reaction r2", `gene "X" is not in the graph`)
 				continue
 			}
 			if err != nil {
@@ -130,7 +130,7 @@ func TestMaxDropped(t *testing.T) {
 		{"A S000000001 S000000002", "", "they look like SGD ids"},
 		{"A 4932.A 4932.B", "", "they look like names with the prefix of an organism"},
 		{"A yal001c yal002w-a", "", "they look like systematic names in lower case"},
-		{"X Y", "max_dropped: 1", "other names with aliases in the settings"},
+		{"X Y", "max_dropped: 1", "other names with aliases"},
 	} {
 		spec, err := decodeSpec(t, "genes: {file: x, column: id}\nunknown_genes: drop-gene\n"+test.setting+
 			"\nedges: [{file: x, relation: r, from: a, to: b, undirected: false}]")

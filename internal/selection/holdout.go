@@ -8,7 +8,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/samples/combinations"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/decimal"
 )
@@ -130,12 +130,12 @@ func (h *holdOut) readGenes(path string, genes *ingest.Nodes) (digest string, er
 		return "", err
 	}
 	defer file.Close()
-	list, err := combinations.ReadGenes(file, genes, ingest.RefuseUnknownGenes, "", &ingest.Counts{})
+	list, err := names.OfIDs(genes).ReadList(file, false)
 	if err != nil {
 		return "", err
 	}
 	h.genes = make(map[uint32]bool)
-	for _, gene := range list {
+	for _, gene := range list.Genes {
 		h.genes[gene] = true
 	}
 	return file.Input("").SHA256, nil

@@ -470,7 +470,7 @@ func TestHoldOutErrors(t *testing.T) {
 		wantError(t, err, fault.Usage, c.message, c.hint)
 	}
 	err := splitError(t, SplitOptions{By: BySample, HoldOut: []string{"gene=" + genesFile(t, []string{"G01", "g02"})}}, "")
-	wantError(t, err, fault.Input, `genes.txt:2: gene "g02" is not in nodes/gene`, "Upper and lower case differ")
+	wantError(t, err, fault.Input, `genes.txt:2: gene "g02" is not in the graph`, "Upper and lower case differ")
 	err = splitError(t, SplitOptions{By: BySample, HoldOut: []string{"medium=YPD"}}, "sample_id\tpart\na\ttrain\n")
 	wantError(t, err, fault.Usage, `for sample "a", but --hold-out puts it into test`, "pin it in that part")
 }

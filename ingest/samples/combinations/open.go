@@ -1,10 +1,8 @@
 package combinations
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,14 +11,14 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/table"
+	"tcbuild/ingest/names"
 )
 
 // Open makes the set that a spec describes, for the genes of a graph. Names in the gene list that
 // are not in the graph are an error or dropped. A gene listed twice counts once. An unreadable list
 // is a fault.Input, an impossible k or range a fault.Usage, and so is drop-sample: samples are
 // numbered without the dropped genes.
-func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
+func Open(spec Spec, genes *names.Resolver, unknown ingest.UnknownGenes) (*Set, error) {
 	if unknown == ingest.DropSample {
 		return nil, fault.New(fault.Usage, "pass --unknown-genes drop-gene, which removes such genes from the list",
 			"read perturbations %s: found unknown_genes drop-sample, expected error or drop-gene", spec.name)
@@ -38,12 +36,12 @@ func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, er
 }
 
 // prepare reads the gene list and checks k and the range.
-func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
-	var err error
-	const otherwise = ", or pass --unknown-genes drop-gene"
-	if s.genes, err = ReadGenes(s.file, genes, unknown, otherwise, &s.counts); err != nil {
-		return err
+func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGenes) error {
+	list, err := genes.ReadList(s.file, unknown == ingest.DropGene)
+	if err != nil {
+		return fault.New(fault.KindOf(err), fault.HintOf(err)+"; or pass --unknown-genes drop-gene", "%w", err)
 	}
+	s.genes, s.counts.UnknownGenes, s.counts.RepeatedGenes = list.Genes, list.Unknown, list.Repeated
 	if s.k < 1 || s.k > len(s.genes) {
 		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s",
 			spec.name, s.k, len(s.genes), spec.Genes)
@@ -71,64 +69,6 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 	s.counts.Genotypes = s.counts.Samples // as the list's genes are distinct
 	s.input = s.file.Input(fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k, spec.Range.First, spec.Range.End))
 	return nil
-}
-
-// ReadGenes reads a gene list: the genes of a graph, each once, in the order of their first names.
-// It counts unknown genes, unless they are an error, and repeated ones. The hint for an unknown
-// gene ends with otherwise.
-func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.UnknownGenes,
-	otherwise string, counts *ingest.Counts) (list []uint32, err error) {
-	r, column, err := openGenes(file)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	listed := make(map[uint32]bool)
-	err = r.Each(func(b *table.Batch, i int) error {
-		id := b.Text(column, i)
-		gene, known := genes.IndexBytes(id)
-		if err := ingest.CheckGeneName(id); err != nil && !known {
-			return fmt.Errorf("read genes %s: %w", r.Where(b.First+int64(i)), err)
-		}
-		switch {
-		case !known && unknown == ingest.DropGene:
-			counts.UnknownGenes++
-		case !known && ingest.IsDate(id):
-			return fault.New(fault.Input, ingest.DateHint,
-				"read genes %s: found gene %s, expected an id", r.Where(b.First+int64(i)), ingest.QuoteGene(id))
-		case !known:
-			hint := cmp.Or(genes.Alike(string(id)), "correct the name, or add it to nodes/gene"+otherwise)
-			return fault.New(fault.Input, hint, "read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
-				r.Where(b.First+int64(i)), ingest.QuoteGene(id), genes.Len())
-		case listed[gene]:
-			counts.RepeatedGenes++
-		default:
-			listed[gene] = true
-			list = append(list, gene)
-		}
-		return nil
-	})
-	return list, err
-}
-
-// openGenes opens a gene list: a table with a column id, or text without a header and with one gene
-// per line.
-func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
-	head, err := table.Head(file, 1, table.TextOptions{})
-	var options table.TextOptions
-	if err == nil && len(head) == 1 && len(head[0]) == 1 && head[0][0] != "id" {
-		options.Columns = []string{"id"} // its first line is a gene, which can have a comma in its name
-	}
-	if r, err = table.OpenFile(file, options); err != nil {
-		return nil, 0, err
-	}
-	if column = slices.Index(r.Columns(), "id"); column >= 0 {
-		return r, column, nil
-	}
-	r.Close()
-	return nil, 0, fault.New(fault.Input,
-		"name the gene column id, or use text with one gene per line; in .csv, put names with commas in quotes",
-		"read genes %s: found columns %s, expected id", file.Path(), fault.List(r.Columns()))
 }
 
 // Spec says which combinations a set has.

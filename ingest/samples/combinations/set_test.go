@@ -13,6 +13,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 )
 
 // geneTable has the genes G00, G01, ….
@@ -132,7 +133,7 @@ func TestNames(t *testing.T) {
 
 func TestUnknownGenes(t *testing.T) {
 	path := file(t, "genes.txt", "G00\nGX\nG01\nG02\n")
-	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in nodes/gene`) {
+	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in the graph`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.DropSample); fault.KindOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "drop-gene") {
@@ -241,5 +242,5 @@ func openNamed(name string, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*
 	if err != nil {
 		return nil, err
 	}
-	return Open(spec, genes, unknown)
+	return Open(spec, names.OfIDs(genes), unknown)
 }

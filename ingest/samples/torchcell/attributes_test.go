@@ -91,7 +91,7 @@ func TestAttributes(t *testing.T) {
 			samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, "y y#2 perturbation_type perturbation_count: perturbation_type#2 experiment#2: perturbation_count#2: kinds", []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2 "a|c"`}},
 		{"types of a wild type", []string{noted("", "{}", "y", "1"), noted("", "{}", "y", "1", "A:a")}, samples.PerturbationOptions{AllowWildtype: true},
 			"y perturbation_type", []string{`0 [] [1] -`, `1 [0] [1] "a"`}},
-		{"types of an alias", []string{noted("", "{}", "y", "1", "alpha:a", "A:b")}, samples.PerturbationOptions{Alias: aliases(map[string]uint32{"alpha": 2})},
+		{"types of an alias", []string{noted("", "{}", "y", "1", "alpha:a", "A:b")}, samples.PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 2})},
 			"y perturbation_type", []string{`0 [0 2] [1] "b|a"`}},
 		{"types that remove no node", []string{noted("", "{}", "y", "1", "C:over", "A:del", "B:damp"), noted("", "{}", "y", "1", "A:over", "A:del", "B:over"), noted("", "{}", "y", "1", "C:over", "A")},
 			samples.PerturbationOptions{RemovingKinds: []string{"del"}}, "y perturbation_type perturbation_count:",

@@ -19,6 +19,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/torchcell"
 	"tcbuild/internal/testing/lmdbtest"
@@ -176,7 +177,7 @@ func TestPerturbations(t *testing.T) {
 			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, ingest.Counts{Samples: 2, Wildtypes: 1, UnknownGenes: 2, EmptiedSamples: 1, RepeatedGenes: 1}},
 		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropSample},
 			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, ingest.Counts{Samples: 1, DroppedSamples: 2}},
-		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.PerturbationOptions{Alias: aliases(map[string]uint32{"alpha": 2})},
+		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 2})},
 			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, ingest.Counts{Samples: 1}},
 		{"empty", nil, "", samples.PerturbationOptions{}, "", "", nil, ingest.Counts{}},
 	} {
@@ -222,9 +223,9 @@ func TestErrors(t *testing.T) {
 		want     string // DIR is the folder
 		hint     string
 	}{
-		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.PerturbationOptions{}, `read perturbations DIR: record 12: gene "X" is not in nodes/gene`, "--unknown-genes"},
+		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.PerturbationOptions{}, `read perturbations DIR: record 12: gene "X" is not in the graph`, "--unknown-genes"},
 		{"no gene", map[string]string{"5": fitness("1")}, "", samples.PerturbationOptions{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
-		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "alias_tables:"},
+		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "with aliases"},
 		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "spaces"},
 		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},
 		{"pickle", map[string]string{"0": "\x80\x04\x95"}, "", samples.PerturbationOptions{}, "read torchcell store DIR: record 0: byte 0: found", "processed/lmdb"},
@@ -429,9 +430,11 @@ func TestEveryBitOfZlib(t *testing.T) {
 }
 
 // aliases are other names of genes.
-func aliases(rows map[string]uint32) func([]byte) (uint32, bool) {
-	return func(name []byte) (uint32, bool) {
-		row, ok := rows[string(name)]
-		return row, ok
+func aliases(rows map[string]uint32) *names.Resolver {
+	b := names.NewBuilder(abc, len(rows))
+	level := b.AddLevels("alias")
+	for name, row := range rows {
+		b.Add(level, name, row)
 	}
+	return b.Resolver()
 }

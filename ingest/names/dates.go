@@ -1,9 +1,8 @@
-package ingest
+package names
 
 import (
+	"bytes"
 	"regexp"
-
-	"tcbuild/fault"
 )
 
 // excelMonths are Excel's short names of months in the languages of Europe.
@@ -11,11 +10,11 @@ const excelMonths = `(jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec` +
 	`|mär|mrz|mai|okt|dez|janv|févr|mars|avr|juin|juil|août|déc` +
 	`|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|fev|out|mrt|mei|maj)`
 
-// ExcelDate matches the dates that Excel makes of names such as SEP7 and MARCH1, in several
+// excelDate matches the dates that Excel makes of names such as SEP7 and MARCH1, in several
 // languages, and what pandas reads from such a cell. It must not match genes: C. elegans has sep-1,
 // R makes AARS.1 of a repeated name, and a number of five digits, as which Excel stores a date, may
 // be an Entrez id.
-var ExcelDate = regexp.MustCompile(`^(` +
+var excelDate = regexp.MustCompile(`^(` +
 	`(?i:[0-9]{1,2}[-. ]+` + excelMonths + `\.?([-. ]+([0-9]{2}){1,2})?)` + // 7-Sep, 07. Sep
 	`|(?i:` + excelMonths + `[- ]0[0-9])` + // Sep-07
 	`|(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-[0-9]{2}` + // Oct-45
@@ -25,16 +24,10 @@ var ExcelDate = regexp.MustCompile(`^(` +
 	`|[0-9]{1,2}[月월] ?[0-9]{1,2}[日일])$`)
 
 // IsDate reports whether a text is certainly a date that Excel made of a gene's name.
-func IsDate[T []byte | string](name T) bool { return ExcelDate.MatchString(string(name)) }
+func IsDate(name []byte) bool {
+	return bytes.ContainsAny(name, "-. /月월") && excelDate.Match(name)
+}
 
 // DateHint is the hint for an id that is a date.
 const DateHint = "write the gene's name again; " +
 	"in Excel, format the column as text before you paste or import names"
-
-// QuoteGene quotes an unknown gene's name for an error, and says if it is a date.
-func QuoteGene[T []byte | string](name T) string {
-	if IsDate(name) {
-		return fault.Quote(name) + " (a date, as Excel makes of names such as SEP7)"
-	}
-	return fault.Quote(name)
-}

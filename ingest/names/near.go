@@ -1,0 +1,70 @@
+package names
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"tcbuild/fault"
+)
+
+// alike names the node whose id is the same but for upper and lower case, its version, or the way
+// in which Unicode composes its letters. It returns "" if there is none.
+func (r *Resolver) alike(name string) string {
+	composed, plain := norm.NFC.String(name), unversioned(name)
+	for _, id := range r.nodes.IDs {
+		switch other := norm.NFC.String(id); {
+		case other == composed:
+			return fmt.Sprintf("did you mean %s? It looks the same, but its letters are composed "+
+				"in another way; write both in Unicode's form NFC", fault.Quote(id))
+		case unversioned(id) == plain && (id != plain || name != plain):
+			return fmt.Sprintf("did you mean %s? They differ in the version after the dot; "+
+				"give both without it", fault.Quote(id))
+		case strings.EqualFold(other, composed):
+			return fmt.Sprintf("did you mean %s? Upper and lower case differ", fault.Quote(id))
+		}
+	}
+	return ""
+}
+
+// versioned matches ids of Ensembl and RefSeq with their version, as ENSG00000141510.18.
+var versioned = regexp.MustCompile(`^(ENS[A-Z]*[GTP][0-9]{11}|[NX][MRP]_[0-9]+)\.[0-9]+$`)
+
+// unversioned returns an id without its version, if it has one.
+func unversioned(id string) string {
+	if plain := withoutVersion([]byte(id)); plain != nil {
+		return string(plain)
+	}
+	return id
+}
+
+// withoutVersion returns an id without its version, or a number without the .0 of an Entrez id in a
+// column of floating-point numbers; nil if it has neither.
+func withoutVersion(name []byte) []byte {
+	dot := bytes.LastIndexByte(name, '.')
+	if dot <= 0 {
+		return nil
+	}
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	entrez := string(name[dot:]) == ".0" && isDigit(name[0]) && name[0] != '0'
+	for _, c := range name[:dot] {
+		entrez = entrez && isDigit(c)
+	}
+	if entrez || name[0] >= 'E' && versioned.Match(name) {
+		return name[:dot]
+	}
+	return nil
+}
+
+// LooksLikeControl reports whether published screens give their controls such a name.
+func LooksLikeControl(name string) bool {
+	return slices.Contains(usualControls, strings.ToLower(name))
+}
+
+var usualControls = []string{"ctrl", "control", "controls", "non-targeting", "non_targeting",
+	"nontargeting", "nt", "ntc", "neg", "negctrl", "scramble", "safe-targeting", "unperturbed",
+	"wt", "wildtype"}

@@ -1,0 +1,232 @@
+// Package names says what the name of a gene means, for tables, expressions, flags and lists alike.
+// In go the genes of a graph, their other names, and the genes that other sources know and the
+// graph lacks; out comes an Answer for each name:
+//
+//	TFC3      Gene, the row of YAL001C
+//	SWC3      NotInGraph: it is the name of YAL011W, which the graph lacks
+//	SHARED    Ambiguous: both YAL1W and YAL2W have the name
+//	7-Sep     Date, which Excel made of SEP7
+//	TFC33     Unknown
+package names
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+)
+
+// Meaning is the kind of thing that a name means.
+type Meaning uint8
+
+const (
+	Unknown    Meaning = iota // no gene that the resolver knows has the name
+	Gene                      // a gene of the graph
+	NotInGraph                // a gene, or several, none of them in the graph
+	Ambiguous                 // several genes, at least one of them in the graph
+	Control                   // nothing: it stands where a gene's name does, and deletes none
+	Date                      // a gene's name of which Excel made a date; the name is lost
+)
+
+// Answer is what a name means.
+type Answer struct {
+	// Gene is the row of the gene in nodes/gene. If the name is not one gene's of the graph, it is
+	// the number of the first that has the name, above these rows for genes outside the graph.
+	Gene    uint32
+	Level   int16 // of the column that gave the name, as Labels counts; below 0 for an id of the graph
+	Meaning Meaning
+}
+
+// Known reports whether a gene has the name, in the graph or not.
+func (a Answer) Known() bool {
+	return a.Meaning == Gene || a.Meaning == NotInGraph || a.Meaning == Ambiguous
+}
+
+// idLevel is the level of ids of the graph.
+const idLevel = -1
+
+// Resolver finds genes by their names. It is immutable, and safe for concurrent use.
+type Resolver struct {
+	nodes   *ingest.Nodes
+	ids     []string // of the nodes in their order, then of genes outside the graph
+	labels  []string // of the columns of names, by level
+	exact   meanings
+	several map[string][]uint32 // the genes of a name that has more than one
+	rules   rules
+}
+
+// OfIDs makes a resolver that knows nodes by their ids only.
+func OfIDs(nodes *ingest.Nodes) *Resolver { return NewBuilder(nodes, nodes.Len()).Resolver() }
+
+// Nodes are the nodes that names mean.
+func (r *Resolver) Nodes() *ingest.Nodes { return r.nodes }
+
+// Labels say of each level of names where they are from, for accounts.
+func (r *Resolver) Labels() []string { return r.labels }
+
+// Find says what a name means; the first of these that fits counts. It allocates nothing, unless
+// there is a pattern for genes.
+//
+//  1. Controls.
+//  2. The pattern for genes, of which the first group is the name; one that it does not match is
+//     unknown.
+//  3. Ids and other names, by their levels.
+//  4. Ids without a version (ENSG00000141510.18), or as numbers of pandas (7157.0).
+//  5. Dates.
+func (r *Resolver) Find(name []byte) Answer {
+	if r.rules.any {
+		control, part := r.rules.apply(name)
+		if control || part == nil {
+			return Answer{Level: idLevel, Meaning: controlOrUnknown(control)}
+		}
+		name = part
+	}
+	answer := r.Exact(name)
+	if answer.Meaning != Unknown || r.nodes.Type != ingest.Gene {
+		return answer
+	}
+	if plain := withoutVersion(name); plain != nil {
+		if answer := r.Exact(plain); answer.Meaning != Unknown {
+			return answer
+		}
+	}
+	if IsDate(name) {
+		answer.Meaning = Date
+	}
+	return answer
+}
+
+func controlOrUnknown(control bool) Meaning {
+	if control {
+		return Control
+	}
+	return Unknown
+}
+
+// Exact says which genes have a name, exactly as it is written.
+func (r *Resolver) Exact(name []byte) Answer {
+	if answer, known := r.exact.get(name); known {
+		return answer
+	}
+	return Answer{Level: idLevel}
+}
+
+// Gene returns the gene that a name means.
+func (r *Resolver) Gene(name []byte) (row uint32, ok bool) {
+	answer := r.Find(name)
+	return answer.Gene, answer.Meaning == Gene
+}
+
+// ID is the id of the gene that an answer has, in the graph or not.
+func (r *Resolver) ID(a Answer) string { return r.ids[a.Gene] }
+
+// Owners returns the ids of the genes that have a name.
+func (r *Resolver) Owners(name []byte) (ids []string) {
+	for _, gene := range r.owners(name) {
+		ids = append(ids, r.ids[gene])
+	}
+	return ids
+}
+
+func (r *Resolver) owners(name []byte) []uint32 {
+	answer, known := r.exact.get(name)
+	switch several := r.several[string(name)]; {
+	case several != nil:
+		return several
+	case known:
+		return []uint32{answer.Gene}
+	}
+	return nil
+}
+
+// Explain is the error of a name that means no gene of the graph. Its hint says what was probably
+// meant, or what to add; it ends without a dot, so that callers can go on with their settings.
+func (r *Resolver) Explain(name []byte) error {
+	written := name
+	if r.rules.pattern != nil {
+		if _, name = r.rules.apply(name); name == nil {
+			return fault.New(fault.Input, "check gene_pattern", "name %s does not match the pattern %s",
+				fault.Quote(written), fault.Quote(r.rules.pattern.String()))
+		}
+	}
+	owners := r.Owners(name)
+	nodes := humanize.Comma(int64(r.nodes.Len())) + " " + english.PluralWord(r.nodes.Len(), r.nodes.Type, "")
+	switch {
+	case r.Exact(name).Meaning == Ambiguous:
+		return fault.New(fault.Input, "write the id of the gene that is meant",
+			"name %s is ambiguous: it is a name of %s", fault.Quote(written), strings.Join(owners, " and "))
+	case owners != nil && !slices.Equal(owners, []string{string(name)}):
+		return fault.New(fault.Input, r.hint(name), "%s %s (%s) is not in the graph (%s)",
+			r.nodes.Type, fault.Quote(written), strings.Join(owners, " or "), nodes)
+	}
+	return fault.New(fault.Input, r.hint(name), "%s is not in the graph (%s)", r.quote(written), nodes)
+}
+
+// quote quotes an unknown name for an error, and says if it is a date.
+func (r *Resolver) quote(name []byte) string {
+	quoted := fmt.Sprintf("%s %s", r.nodes.Type, fault.Quote(name))
+	if r.nodes.Type == ingest.Gene && IsDate(name) {
+		quoted += " (a date, as Excel makes of names such as SEP7)"
+	}
+	return quoted
+}
+
+// hint says what to do about a name that means no gene.
+func (r *Resolver) hint(name []byte) string {
+	owners, isGene := r.Owners(name), r.nodes.Type == ingest.Gene
+	switch {
+	case len(owners) == 1:
+		return "add " + owners[0] + " to the graph"
+	case owners != nil:
+		return "write the id of the gene that is meant"
+	case isGene && IsDate(name):
+		return DateHint
+	}
+	if near := r.alike(string(name)); near != "" {
+		return near
+	}
+	if !isGene {
+		return "correct the name, or add it to the nodes"
+	}
+	return "correct the name, or add the gene to the graph, or its other names with aliases"
+}
+
+// Unexpected returns a fault.Input unless name is the name of one gene: it must not be empty, have
+// spaces around it, begin with a quote, or contain a |. It is for names that mean no gene. A bad
+// name is a mistake in the table, not a gene missing from the graph, so it is never dropped.
+func Unexpected(name []byte) error {
+	switch {
+	case len(name) == 0:
+		return fault.New(fault.Input, "remove the extra delimiter or empty list element", "found an empty gene name")
+	case len(bytes.TrimSpace(name)) != len(name):
+		return fault.New(fault.Input, "remove the spaces",
+			"found gene %s, expected a name without spaces around it", fault.Quote(name))
+	case name[0] == '"':
+		return fault.New(fault.Input, QuotesHint,
+			"found gene %s, expected a name without quotes around it", fault.Quote(name))
+	case bytes.Contains(name, []byte{'|'}):
+		return fault.New(fault.Input, "put each gene in a column or list element of its own, "+
+			"or all in one text column, with | between them",
+			"found gene %s, expected the name of one gene", fault.Quote(name))
+	}
+	return nil
+}
+
+// QuotesHint is the hint for an id in quotes that a text table kept: not all of its column had
+// them.
+const QuotesHint = "remove the quotes, or put every field of the column in quotes, " +
+	"or save the file as .csv"
+
+// TwoNames is the error of a sample that names one gene by two names.
+func TwoNames(a, b, gene string) error {
+	return fault.New(fault.Input, "correct the names, or the aliases; "+
+		"to drop such samples, add synonyms=drop-sample",
+		"found %s and %s, which are both names of gene %s, expected each gene once",
+		fault.Quote(a), fault.Quote(b), fault.Quote(gene))
+}
