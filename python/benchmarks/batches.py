@@ -1,7 +1,7 @@
 """Times batches and masks: python python/benchmarks/batches.py DATASET... [--batches 200]
 
-pyg batch: a batch of tcbuild.pyg.DataLoader on the CPU, in milliseconds per sample, until all of
-its edges and masks are there. The batch before is not kept.
+pyg batch: a batch of tcbuild.torchcell.DataLoader on the CPU, in milliseconds per sample, until all
+of its edges and masks are there. The batch before is not kept.
 
 fill_masks: microseconds to write the masks of a sample, at random, to given memory, and how many
 times as long that is as NumPy takes to expand the same positions, which it has in RAM, to the same
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import tcbuild
-import tcbuild.pyg
+import tcbuild.torchcell
 
 BATCH = 28
 
@@ -45,9 +45,9 @@ def main() -> None:
 
 def pyg_batches(dataset: tcbuild.Dataset, count: int) -> list[float]:
     """Seconds per batch."""
-    of_pyg = tcbuild.pyg.Dataset(dataset, dataset.phenotype_names[:1])
+    of_pyg = tcbuild.torchcell.Dataset(dataset, dataset.phenotype_names[:1])
     order = np.random.default_rng(0).integers(len(dataset), size=(count + 1) * BATCH)
-    batches = iter(tcbuild.pyg.DataLoader(of_pyg[order], BATCH))
+    batches = iter(tcbuild.torchcell.DataLoader(of_pyg[order], BATCH))
     use(next(batches))  # lays out the edges
     return [seconds(lambda: use(next(batches))) for _ in range(count)]
 

@@ -66,7 +66,7 @@ class Case:
         return torch.zeros_like(self.x).index_add(0, self.edges[1], messages)
 
     def filtered(self) -> Tensor:
-        from tcbuild.torch.filtered import kept_positions
+        from tcbuild.torch._filtered import kept_positions
 
         ends = self.edges.index_select(1, kept_positions(self.mask, lambda: self.count))
         return torch.zeros_like(self.x).index_add(0, ends[1], self.x[ends[0]])

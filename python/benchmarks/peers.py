@@ -232,7 +232,7 @@ def compare_batches(system: System, source: Source, options: argparse.Namespace)
 def rows(batch: Any) -> Iterator[tuple[Any, Tensor]]:
     """The genes and all masks of each sample."""
     if isinstance(batch, tt.Batch):
-        genes = batch.perturbation_indices.tensor_split(batch.perturbation_indices_ptr[1:-1])
+        genes = batch.deleted.tensor_split(batch.deleted_ptr[1:-1])
     else:
         genes = batch.genes
     masks = batch.masks

@@ -62,7 +62,9 @@ class Samples(torch.utils.data.Dataset[Any]):
         self.cell_graph = cell_graph
         self.process = LazySubgraphRepresentation().process
         values = stored.phenotype(phenotype).tolist()
-        self.records = [record(sample.genes, value) for sample, value in zip(stored, values)]
+        self.records = [
+            record(sample.deleted_genes, value) for sample, value in zip(stored, values)
+        ]
 
     def __len__(self) -> int:
         return len(self.records)

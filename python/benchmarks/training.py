@@ -57,7 +57,7 @@ from torch.profiler import profile, record_function
 
 import tcbuild
 from masked_or_filtered import COLORS, save
-from tcbuild import pyg
+from tcbuild import torchcell
 from workers import private_memory
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
@@ -98,8 +98,8 @@ class Training:
         if options.device == "cuda":
             torch.cuda.set_device(self.device)
         stored = rows_of(run, rank, options)
-        dataset: Any = pyg.Dataset(stored, [options.phenotype])
-        collate: Any = pyg.LazyCollater(FOLLOWED)
+        dataset: Any = torchcell.Dataset(stored, [options.phenotype])
+        collate: Any = torchcell.LazyCollater(FOLLOWED)
         torch.manual_seed(options.seed)
         self.model: Any
         if run.model == "dango":
@@ -193,7 +193,7 @@ def rows_of(run: Run, rank: int, options: argparse.Namespace) -> tcbuild.Dataset
         from torchcell_training import GENE
 
         some = random.permutation(known)[:10_000].tolist()
-        known = np.array([row for row in some if all(map(GENE, stored[row].genes))])
+        known = np.array([row for row in some if all(map(GENE, stored[row].deleted_genes))])
     batches = 2 + options.steps + run.workers * run.prefetch
     rows = random.choice(known, (run.ranks, batches * run.batch_size))
     return stored[rows[rank]]
@@ -334,7 +334,9 @@ def device_name(device: str) -> str:
 def main() -> None:
     options = arguments()
     # so that runs begin at once
-    multiprocessing.set_forkserver_preload(["matplotlib.figure", "tcbuild.pyg", "torch._dynamo"])
+    multiprocessing.set_forkserver_preload(
+        ["matplotlib.figure", "tcbuild.torchcell", "torch._dynamo"]
+    )
     results: dict[Run, dict[str, Any] | None] = {}
     settings = itertools.product(
         options.model, options.ranks, options.batch_size, options.workers, options.prefetch

@@ -2,9 +2,10 @@
 
 python python/benchmarks/workers.py DATASET [--kind torch] [--workers 2] [--batches 150]
 
-For fork and spawn, and for tcbuild.torch and tcbuild.pyg: the time from the start of a worker's
-work to its first batch, by the clock and of the processor; the private memory that a worker then
-has beyond what it began with, and after all batches. Samples are in random order. Linux only.
+For fork and spawn, and for tcbuild.torch and tcbuild.torchcell: the time from the start of a
+worker's work to its first batch, by the clock and of the processor; the private memory that a
+worker then has beyond what it began with, and after all batches. Samples are in random order.
+Linux only.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import tcbuild.torch
 
 Collate = Callable[[Any], Any]
 
-KINDS = ("torch", "pyg")
+KINDS = ("torch", "torchcell")
 METHODS = ("fork", "spawn")
 
 began: tuple[float, float, float] = (0, 0, 0)  # in a worker: memory, clock, processor time
@@ -32,7 +33,7 @@ began: tuple[float, float, float] = (0, 0, 0)  # in a worker: memory, clock, pro
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("dataset", metavar="DATASET")
-    parser.add_argument("--kind", choices=KINDS, help="of batches: tcbuild.torch or tcbuild.pyg")
+    parser.add_argument("--kind", choices=KINDS, help="the room whose batches are timed")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batches", type=int, default=150, help="of each worker (default 150)")
     parser.add_argument("--batch-size", type=int, default=28)
@@ -51,10 +52,12 @@ def of_torch(path: str) -> tuple[Any, Collate]:
 
 
 def of_pyg(path: str) -> tuple[Any, Collate]:
-    import tcbuild.pyg  # not before, as PyG imports pandas
+    import tcbuild.torchcell  # not before, as PyG imports pandas
 
     stored = tcbuild.open(path)
-    return tcbuild.pyg.Dataset(stored, stored.phenotype_names[:1]), tcbuild.pyg.LazyCollater()
+    return tcbuild.torchcell.Dataset(
+        stored, stored.phenotype_names[:1]
+    ), tcbuild.torchcell.LazyCollater()
 
 
 def loader(dataset: Any, collate: Collate, method: str, arguments: argparse.Namespace) -> Any:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GINConv, MessagePassing, SimpleConv
 
-from tcbuild import pyg
+from tcbuild import torchcell
 
 FORMS = ("masked", "filtered", "weighted")
 
@@ -89,14 +89,14 @@ def update(hidden: int) -> nn.Module:
     return nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
 
 
-def train(dataset: pyg.Dataset, form: str, steps: int, batch_size: int = 8) -> list[float]:
+def train(dataset: torchcell.Dataset, form: str, steps: int, batch_size: int = 8) -> list[float]:
     """The losses of so many steps; equal for all forms but for rounding."""
     torch.manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = GNN(dataset.cell_graph, form).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     losses = []
-    for _, batch in zip(range(steps), pyg.DataLoader(dataset, batch_size)):
+    for _, batch in zip(range(steps), torchcell.DataLoader(dataset, batch_size)):
         batch = batch.to(device)
         targets = batch.phenotypes[:, 0]
         measured = ~targets.isnan()
@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=2)
     options = parser.parse_args()
-    dataset = pyg.Dataset(options.dataset, [options.phenotype])
+    dataset = torchcell.Dataset(options.dataset, [options.phenotype])
     for form in FORMS:
         losses = train(dataset, form, options.steps, options.batch_size)
         print(f"{form:>9}  {'  '.join(f'{loss:.7f}' for loss in losses)}", flush=True)

@@ -78,7 +78,7 @@ class Response(nn.Module):
 
     def forward(self, batch: tt.Batch) -> Tensor:
         codes = batch.attribute("cell_type").codes
-        deleted = self.genes(batch.perturbation_indices, batch.perturbation_indices_ptr)
+        deleted = self.genes(batch.deleted, batch.deleted_ptr)
         return self.head(deleted + self.types(codes % self.types.num_embeddings))
 
 

@@ -4,58 +4,47 @@
 
     dataset = tcbuild.open("cell/indices")
     sample = dataset[0]
-    sample.genes, sample.phenotypes, sample.masks["gene__physical__gene"]
+    sample.deleted_genes, sample.phenotypes, sample.masks["gene__physical__gene"]
 
-store/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of masks.
+`tcbuild.torch`, `tcbuild.pyg`, `tcbuild.torchcell` and `tcbuild.anndata` are imported at their
+first use. store/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of
+masks.
 """
 
-from tcbuild import notebook as notebook
-from tcbuild.dataset import Dataset, Phenotype, open
-from tcbuild.errors import (
-    AnnDataError,
-    DamagedFileError,
-    DamagedRecordError,
-    DatasetError,
-    FormatVersionError,
-    GraphError,
-    ManifestError,
-    MissingFileError,
-    MissingShardError,
-    SelectionError,
-    UnknownNameError,
-    UnreadableFileError,
-)
-from tcbuild.graph import CellGraph
-from tcbuild.graph_columns import GraphColumns
-from tcbuild.graph_folder import read_graph_folder
-from tcbuild.incidence import CSR
-from tcbuild.normalizer import Normalizer
-from tcbuild.sample import Sample
-from tcbuild.samples import Samples
-from tcbuild.statistics import Statistics
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from tcbuild import _notebook as _notebook
+from tcbuild import errors
+from tcbuild._dataset import Dataset, Phenotype, open
+from tcbuild._graph.folder import read_graph_folder
+from tcbuild._graph.graph import CellGraph
+from tcbuild._normalizer import Normalizer
+from tcbuild._sample import Sample
+from tcbuild._table.samples import Samples
+from tcbuild.errors import DatasetError
+
+_ROOMS = ["anndata", "pyg", "torch", "torchcell"]
 
 __all__ = [
-    "AnnDataError",
-    "CSR",
     "CellGraph",
-    "DamagedFileError",
-    "DamagedRecordError",
     "Dataset",
     "DatasetError",
-    "FormatVersionError",
-    "GraphColumns",
-    "GraphError",
-    "ManifestError",
-    "MissingFileError",
-    "MissingShardError",
     "Normalizer",
     "Phenotype",
     "Sample",
-    "SelectionError",
     "Samples",
-    "Statistics",
-    "UnknownNameError",
-    "UnreadableFileError",
+    "errors",
     "open",
     "read_graph_folder",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _ROOMS:
+        return _import_module(f"tcbuild.{name}")
+    raise AttributeError(f"module 'tcbuild' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_ROOMS])

@@ -10,6 +10,21 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import TypeVar
 
+__all__ = [
+    "AnnDataError",
+    "DamagedFileError",
+    "DamagedRecordError",
+    "DatasetError",
+    "FormatVersionError",
+    "GraphError",
+    "ManifestError",
+    "MissingFileError",
+    "MissingShardError",
+    "SelectionError",
+    "UnknownNameError",
+    "UnreadableFileError",
+]
+
 _Value = TypeVar("_Value")
 
 
@@ -102,3 +117,7 @@ class ByName(dict[str, _Value]):
 
     def __missing__(self, name: str) -> _Value:
         raise unknown_name(self._what, str(name), self)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -218,7 +218,7 @@ def test_files_that_are_not_anndata(tmp_path):
         file["X"] = 1
     (tmp_path / "empty.zarr").mkdir()
     for name in ("text.h5ad", "other.h5ad", "empty.zarr"):
-        with pytest.raises(reader.AnnDataError, match=name):
+        with pytest.raises(reader.errors.AnnDataError, match=name):
             cells.perturbations(tmp_path / name)
     with pytest.raises(FileNotFoundError, match="none.h5ad"):
         cells.perturbations(tmp_path / "none.h5ad")
@@ -233,7 +233,7 @@ def test_damaged_codes_and_lengths(tmp_path):
         root["obs/dose"] = np.zeros(19)
         root["obs/dose"].attrs["encoding-type"] = "array"
     for column, found in (("cell_type", "codes from -1 to 100"), ("dose", "has 19 rows")):
-        with pytest.raises(reader.AnnDataError, match=found):
+        with pytest.raises(reader.errors.AnnDataError, match=found):
             cells.perturbations(file, controls=["ctrl", "NT"], keep=[column])
 
 
@@ -260,7 +260,7 @@ def test_declared_sizes_are_bounded_by_the_file(tmp_path, ending):
                 root["obs"].create_dataset(name, data=values, maxshape=(None,))
                 root["obs"][name].resize((1 << 50,))
                 root["obs"][name].attrs.update(attributes)
-        with pytest.raises(reader.AnnDataError, match=found) as refused:
+        with pytest.raises(reader.errors.AnnDataError, match=found) as refused:
             cells.perturbations(file, controls=["ctrl", "NT"], keep=["dose", "passage"])
         assert str(file) in str(refused.value)
 
@@ -288,7 +288,7 @@ def test_flipped_bits(tmp_path, ending):
             cells.perturbations(
                 file, tmp_path / f"{trial}.arrow", controls=["ctrl", "NT"], keep=["dose", "passage"]
             )
-        except (reader.AnnDataError, reader.UnknownNameError) as error:
+        except (reader.errors.AnnDataError, reader.errors.UnknownNameError) as error:
             assert str(file) in str(error)
             refused += 1
         part.write_bytes(content)
@@ -338,7 +338,9 @@ def test_controls_mean_what_the_programs_do(tcbuild, tmp_path):
     tcbuild.run("incidence", *inputs, *options)
     found, want = reader.open(dataset), reader.open(tmp_path / "raw")
     for sample, expected in zip(found, want, strict=True):
-        assert sample.genes == expected.genes and np.array_equal(sample.removed, expected.removed)
+        assert sample.deleted_genes == expected.deleted_genes and np.array_equal(
+            sample.removed, expected.removed
+        )
 
 
 def test_numbers_of_cells_are_attributes(tcbuild, tmp_path):
@@ -408,22 +410,24 @@ def test_rows_of_a_batch(tcbuild, tmp_path):
     with pytest.raises(KeyError, match="cell_type"):
         tt.Dataset(path, attributes=["cell_typ"])
     other = write(tmp_path / "b.h5ad", obs)
-    with pytest.raises(reader.AnnDataError, match="found cells of norman.h5ad"):
+    with pytest.raises(reader.errors.AnnDataError, match="found cells of norman.h5ad"):
         cells.Cells(other).rows(batch)
     (tmp_path / "more").mkdir()
     more = write(tmp_path / "more/norman.h5ad", frame(301))
-    with pytest.raises(reader.AnnDataError, match="it has 301 cells, expected 300"):
+    with pytest.raises(reader.errors.AnnDataError, match="it has 301 cells, expected 300"):
         cells.Cells(more).rows(batch)
 
 
 def test_attributes_in_batches_of_pyg(tcbuild, tmp_path):
-    pyg = pytest.importorskip("tcbuild.pyg", reason="torch_geometric is not installed")
+    torchcell = pytest.importorskip("tcbuild.torchcell", reason="torch_geometric is not installed")
     file, path, obs = built(tcbuild, tmp_path)
     for processor in ("LazySubgraphRepresentation", "Perturbation"):
-        dataset = pyg.Dataset(path, graph_processor=processor, attributes=["cell_type", "dose"])
-        (loaded,) = pyg.DataLoader(dataset[::-60], 5, num_workers=1)
+        dataset = torchcell.Dataset(
+            path, graph_processor=processor, attributes=["cell_type", "dose"]
+        )
+        (loaded,) = torchcell.DataLoader(dataset[::-60], 5, num_workers=1)
         rows = range(len(obs))[::-60]
-        for batch in (loaded, pyg.LazyCollater()([dataset[row] for row in rows])):
+        for batch in (loaded, torchcell.LazyCollater()([dataset[row] for row in rows])):
             codes, categories = batch.attribute("cell_type")
             want = obs["cell_type"].iloc[list(rows)].cat
             assert categories == ["B", "NK", "T"] and codes.tolist() == want.codes.tolist()
@@ -452,7 +456,7 @@ def test_masks_of_a_genotype_are_found_once(tcbuild, tmp_path, monkeypatch):
     generator._masks = lambda genes, ptr: made.append(len(ptr) - 1) or make(genes, ptr)
     repeated = generator(tt.collate(dataset[:], masks=None))
     batch = tt.collate(dataset[:])
-    genotypes = {sample.perturbation_indices.tobytes() for sample in dataset.stored}
+    genotypes = {sample.deleted.tobytes() for sample in dataset.stored}
     assert [len(calls)] == made == [len(genotypes)] and len(genotypes) < len(dataset) / 10
     with pytest.raises(KeyError, match="'gene__strng__gene' .*\nhint: did you mean 'gene__string"):
         batch.masks["gene__strng__gene"]

@@ -49,8 +49,8 @@ def test_agrees_with_what_is_built(tcbuild, built, tmp_path, k):
             assert len(found) == len(want) == end - first
             for computed, stored in zip(found, want, strict=True):
                 assert computed.id == stored.id and int(stored.id) == computed.index
-                assert computed.genes == stored.genes
-                assert computed.perturbation_indices.dtype == stored.perturbation_indices.dtype
+                assert computed.deleted_genes == stored.deleted_genes
+                assert computed.deleted.dtype == stored.deleted.dtype
                 assert len(computed.phenotypes) == 0 and computed.attributes == {}
                 assert np.array_equal(computed.removed, stored.removed)
                 assert np.array_equal(computed.all_masks, stored.all_masks)
@@ -75,7 +75,7 @@ def test_order(dataset, n, k):
     assert deleted.reshape(-1, k).tolist() == want
     assert ptr.tolist() == list(range(0, len(want) * k + 1, k))
     assert phenotypes.shape == (len(want), 0)
-    assert found[-1].perturbation_indices.tolist() == want[-1]
+    assert found[-1].deleted.tolist() == want[-1]
 
 
 def test_large_numbers(tcbuild, tmp_path):
@@ -120,34 +120,36 @@ def test_is_a_dataset(dataset):
     assert repr(found[:5]).endswith("5 of 136 samples, combinations>")
     assert found.samples.columns == ["sample_id", "perturbation_indices"]
     assert found.index_of("77") == 77 and found[77].id == "77"
-    with pytest.raises(reader.UnknownNameError):
+    with pytest.raises(reader.errors.UnknownNameError):
         found.index_of("136")
     for view in (found[5:50:3], found[[7, 3, 7]], found[found.indices % 2 == 0], found[::-1]):
         assert [sample.id for sample in view] == [str(index) for index in view.indices]
         again = pickle.loads(pickle.dumps(view))
         assert again.indices.tolist() == view.indices.tolist()
-        assert [sample.genes for sample in again] == [sample.genes for sample in view]
+        assert [sample.deleted_genes for sample in again] == [
+            sample.deleted_genes for sample in view
+        ]
         assert view.to_arrow().to_pylist() == [
             {
                 "sample_id": sample.id,
-                "perturbation_indices": sample.perturbation_indices.tolist(),
+                "perturbation_indices": sample.deleted.tolist(),
             }
             for sample in view
         ]
         deleted, ptr, _ = view.perturbations(range(len(view)))
-        assert deleted.tolist() == [gene for sample in view for gene in sample.perturbation_indices]
+        assert deleted.tolist() == [gene for sample in view for gene in sample.deleted]
     with_gene = found[found.deletes(genes[4])]
-    assert len(with_gene) == 16 and all(genes[4] in sample.genes for sample in with_gene)
+    assert len(with_gene) == 16 and all(genes[4] in sample.deleted_genes for sample in with_gene)
     assert found.graph is dataset.graph
     nested = found[:3].combinations(genes[:2], 1)
-    assert len(nested) == 2 and pickle.loads(pickle.dumps(nested))[1].genes == [genes[1]]
+    assert len(nested) == 2 and pickle.loads(pickle.dumps(nested))[1].deleted_genes == [genes[1]]
     assert len(dataset[:2].combinations(genes[:3], 3)) == 1
 
 
 def test_refuses(dataset, tmp_path):
     genes = dataset.genes
     for wanted, error, text in [
-        ([genes[0], genes[1][:-1] + "X"], reader.UnknownNameError, "did you mean"),
+        ([genes[0], genes[1][:-1] + "X"], reader.errors.UnknownNameError, "did you mean"),
         ([genes[0], genes[1], genes[0]], ValueError, "listed twice"),
         ([genes[0], 1, 0], ValueError, "gene 0 is listed twice"),
         (iter([genes[0], genes[0]]), ValueError, "listed twice"),
@@ -171,7 +173,7 @@ def test_refuses(dataset, tmp_path):
     for index in (10, -11):
         with pytest.raises(IndexError):
             found[index]
-    with pytest.raises(reader.UnknownNameError, match="no phenotype"):
+    with pytest.raises(reader.errors.UnknownNameError, match="no phenotype"):
         found.phenotype("fitness")
 
 
@@ -180,7 +182,7 @@ def test_takes_no_selection(tcbuild, dataset, tmp_path):
     selection = tmp_path / "selection.arrow"
     tcbuild.run("select", dataset.path, "--where", "deletions() > 0", "--out", selection)
     assert len(dataset.select(selection))
-    with pytest.raises(reader.SelectionError, match="combinations"):
+    with pytest.raises(reader.errors.SelectionError, match="combinations"):
         dataset.combinations(dataset.genes, 2).select(selection)
 
 
@@ -195,9 +197,9 @@ def test_batches_for_torch(dataset):
         one_by_one = tt.collate(list(view)) if len(view) else batch
         for made in (batch, one_by_one, tt.collate(view, masks=None)):
             assert made.sample_indices.tolist() == view.stored.indices.tolist()
-            assert torch.equal(made.perturbation_indices, batch.perturbation_indices)
-            assert torch.equal(made.perturbation_indices_ptr, batch.perturbation_indices_ptr)
-            assert torch.equal(made.perturbation_indices_batch, batch.perturbation_indices_batch)
+            assert torch.equal(made.deleted, batch.deleted)
+            assert torch.equal(made.deleted_ptr, batch.deleted_ptr)
+            assert torch.equal(made.deleted_batch, batch.deleted_batch)
             assert made.phenotypes.shape == (len(view), 0)
             for name, mask in generator(made).items():
                 assert torch.equal(mask, batch.masks[name])

@@ -414,7 +414,7 @@ def check_choosing_samples_in_python(dataset: Path, tcbuild: Tcbuild, variables:
 def check_predicting_over_combinations(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
     assert variables["first"] == 252 and len(variables["ptr"]) == 29
     for row, sample in zip(variables["masks"]["gene"], variables["triples"][252:]):
-        assert np.flatnonzero(~row.numpy()).tolist() == sample.perturbation_indices.tolist()
+        assert np.flatnonzero(~row.numpy()).tolist() == sample.deleted.tolist()
 
 
 def check_worker_processes(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:

@@ -1,16 +1,22 @@
 """Imports of the package lead one way: no module imports itself through others, not even for types
-or within a function.
+or within a function, and no room a later one. Its names are few, and each is public.
 """
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import tcbuild
 
 ROOT = Path(tcbuild.__file__).parents[1]
+# An earlier one knows no later one.
+ROOMS = ["_files", "_table", "anndata", "torch", "pyg", "torchcell"]
+UNINSTALLED = ["pyg", "torch", "torchcell"]  # where torch is not
 
 
 def module_name(path: Path) -> str:
@@ -34,5 +40,29 @@ def test_imports_have_no_circle():
         module_name(path): ast.parse(path.read_text()) for path in ROOT.rglob("tcbuild/**/*.py")
     }
     imports = {name: imported(tree, set(trees)) for name, tree in trees.items()}
-    assert imports["tcbuild.dataset"] > {"tcbuild.cell", "tcbuild.sample"} and len(imports) > 40
+    assert imports["tcbuild._dataset"] > {"tcbuild._graph.cell", "tcbuild._sample"}
+    assert len(imports) > 40
     TopologicalSorter(imports).prepare()  # CycleError names one
+    for number, room in enumerate(ROOMS):
+        later = tuple(f"tcbuild.{other}." for other in ROOMS[number + 1 :])
+        of_room = [name for name in imports if f"{name}.".startswith(f"tcbuild.{room}.")]
+        assert of_room
+        for name in of_room:
+            found = [other for other in imports[name] if f"{other}.".startswith(later)]
+            assert not found, f"{name} imports {found}"
+
+
+def test_names_are_public():
+    rooms = [tcbuild, *(import_module(f"tcbuild.{room}") for room in ("errors", "anndata"))]
+    for room in rooms:
+        names = dir(room)
+        assert len(names) < 30 and not [name for name in names if name.startswith("_")]
+        assert all(getattr(room, name).__doc__ for name in names if name not in UNINSTALLED)
+
+
+def test_importing_is_cheap():
+    """Numbers, tables and checksums: neither torch nor pandas, nor what a room needs."""
+    command = "import sys, tcbuild; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=ROOT)
+    heavy = {"torch", "pandas", "polars", "h5py", "zarr", "fsspec", "tqdm"}
+    assert done.returncode == 0 and not heavy & {*done.stdout.split()}

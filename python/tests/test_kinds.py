@@ -11,7 +11,7 @@ import torch
 
 import tcbuild as reader
 import tcbuild.torch as tct
-from tcbuild.kinds import Kinds
+from tcbuild._table.kinds import Kinds
 
 GENES = [f"G{i}" for i in range(8)]
 KINDS = ["deletion", "knockdown", "overexpression"]
@@ -54,11 +54,11 @@ def test_kinds(tcbuild, tmp_path: Path, removing: list[str]) -> None:
     assert dataset.kinds == KINDS
     for stored, expected in zip(dataset, samples):
         genes = sorted(expected)
-        assert [GENES[gene] for gene in stored.perturbed_indices] == genes
+        assert [GENES[gene] for gene in stored.perturbed] == genes
         assert [KINDS[kind] for kind in stored.perturbed_kinds] == [expected[g] for g in genes]
         assert stored.perturbed_kinds.dtype == np.int8
         deleted = [g for g in genes if expected[g] in removing]
-        assert stored.genes == deleted
+        assert stored.deleted_genes == deleted
         assert [GENES[i] for i in np.flatnonzero(~stored.masks["gene"])] == deleted
     for view in (tct.Dataset(dataset[10:30]), [tct.Dataset(dataset)[i] for i in range(10, 30)]):
         batch = tct.collate(view)
@@ -66,20 +66,20 @@ def test_kinds(tcbuild, tmp_path: Path, removing: list[str]) -> None:
         assert batch.perturbed_kinds.dtype == torch.int8 and ptr[-1] == len(batch.perturbed_kinds)
         for b, stored in enumerate(dataset[10:30]):
             part = slice(int(ptr[b]), int(ptr[b + 1]))
-            assert batch.perturbed_indices[part].tolist() == stored.perturbed_indices.tolist()
+            assert batch.perturbed[part].tolist() == stored.perturbed.tolist()
             assert batch.perturbed_kinds[part].tolist() == stored.perturbed_kinds.tolist()
     assert tct.collate(tct.Dataset(dataset), masks=None).pin_memory is not None
 
 
 def test_kinds_in_batches_of_pyg(tcbuild, tmp_path: Path) -> None:
-    pyg = pytest.importorskip("tcbuild.pyg", reason="torch_geometric is not installed")
+    torchcell = pytest.importorskip("tcbuild.torchcell", reason="torch_geometric is not installed")
     dataset, _ = build(tcbuild, tmp_path, "removing_kinds=[deletion]")
     want = tct.collate(tct.Dataset(dataset[10:30]))
     for processor in ("LazySubgraphRepresentation", "Perturbation"):
-        samples = pyg.Dataset(dataset, [], graph_processor=processor)
-        (loaded,) = pyg.DataLoader(samples[10:30], 20, num_workers=1)
-        for batch in (loaded, pyg.LazyCollater()([samples[i] for i in range(10, 30)])):
-            for name in ("perturbed_indices", "perturbed_kinds", "perturbed_ptr"):
+        samples = torchcell.Dataset(dataset, [], graph_processor=processor)
+        (loaded,) = torchcell.DataLoader(samples[10:30], 20, num_workers=1)
+        for batch in (loaded, torchcell.LazyCollater()([samples[i] for i in range(10, 30)])):
+            for name in ("perturbed", "perturbed_kinds", "perturbed_ptr"):
                 assert torch.equal(getattr(batch.to("cpu"), name), getattr(want, name))
     assert tct.collate(tct.Dataset(dataset[:0])).perturbed_ptr.tolist() == [0]
 
@@ -87,7 +87,7 @@ def test_kinds_in_batches_of_pyg(tcbuild, tmp_path: Path) -> None:
 def test_set_without_kinds(tcbuild, tmp_path: Path) -> None:
     dataset, samples = build(tcbuild, tmp_path, kinds=False)
     assert dataset.kinds == [] and "kinds" not in dataset.manifest
-    assert dataset[0].perturbed_indices.tolist() == [0]
+    assert dataset[0].perturbed.tolist() == [0]
     assert dataset[0].perturbed_kinds.tolist() == [-1]
     assert tct.collate(tct.Dataset(dataset[:4])).perturbed_kinds is None
 
@@ -97,9 +97,9 @@ def test_unknown_kinds(tcbuild, tmp_path: Path) -> None:
     kinds = Kinds(dataset.manifest, lambda: {"A=B": 3})
     genes, codes = kinds.of(np.array([1, 5]), "|deletion|A=B=knockdown")
     assert genes.tolist() == [1, 3, 5] and codes.tolist() == [-1, 1, 0]
-    with pytest.raises(reader.DamagedFileError, match="found 1 kinds, expected 2"):
+    with pytest.raises(reader.errors.DamagedFileError, match="found 1 kinds, expected 2"):
         kinds.of(np.array([1, 5]), "deletion")
-    with pytest.raises(reader.DamagedFileError, match="'kinds': 'other'"):
+    with pytest.raises(reader.errors.DamagedFileError, match="'kinds': 'other'"):
         kinds.of(np.array([1]), "other")
 
 
@@ -129,17 +129,15 @@ def test_case_does_not_matter(tcbuild, tmp_path: Path) -> None:
     assert [name.lower() for name in found.kinds] == KINDS
     for one, other in zip(found, dataset):
         assert one.perturbed_kinds.tolist() == other.perturbed_kinds.tolist()
-        assert one.genes == other.genes
+        assert one.deleted_genes == other.deleted_genes
     for one, other in zip(reader.open(tmp_path / "some"), dataset):
-        kinds = dict(zip(other.perturbed_indices, other.perturbed_kinds))
-        assert [*one.perturbation_indices] == [
-            g for g, k in kinds.items() if KINDS[k] == "knockdown"
-        ]
+        kinds = dict(zip(other.perturbed, other.perturbed_kinds))
+        assert [*one.deleted] == [g for g, k in kinds.items() if KINDS[k] == "knockdown"]
 
 
 def test_controls_perturb_nothing(tcbuild, tmp_path: Path) -> None:
     """A sample that only overexpresses a gene deletes nothing, and is no control."""
     dataset, _ = build(tcbuild, tmp_path, "removing_kinds=[deletion]")
-    assert len(dataset[0].perturbation_indices) == 0
+    assert len(dataset[0].deleted) == 0
     with pytest.raises(ValueError, match="50 of 50 samples have none"):
         dataset.controls()

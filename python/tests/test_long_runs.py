@@ -23,7 +23,7 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 import tcbuild as package
 import tcbuild.torch as tt
 from conftest import REPOSITORY, SEED
-from tcbuild import pyg
+from tcbuild import torchcell
 from test_docs import code
 from torch_cases import built_case
 
@@ -45,8 +45,8 @@ SAMPLERS = {
 @pytest.mark.parametrize(("sampler", "workers"), [("feistel", 0), ("feistel", 2), ("torch", 2)])
 def test_the_rest_of_an_epoch_is_exactly_the_rest(path, kind, sampler, workers, seed):
     """Resumed three times in one epoch, then at its end."""
-    dataset = tt.Dataset(path) if kind == "torch" else pyg.Dataset(path, ["fitness"])
-    collate = tt.collate if kind == "torch" else pyg.LazyCollater()
+    dataset = tt.Dataset(path) if kind == "torch" else torchcell.Dataset(path, ["fitness"])
+    collate = tt.collate if kind == "torch" else torchcell.LazyCollater()
 
     def loader(state=None):
         loader = StatefulDataLoader(
@@ -200,9 +200,9 @@ BATCHES, EVERY = 5000, 500
 @pytest.mark.parametrize("kind", ["torch", "pyg"])
 def test_memory_and_files_stay_as_they_are(path, kind):
     """Over 5,000 batches of two workers, in this process and in them."""
-    dataset = tt.Dataset(path) if kind == "torch" else pyg.Dataset(path, ["fitness"])
+    dataset = tt.Dataset(path) if kind == "torch" else torchcell.Dataset(path, ["fitness"])
     order = torch.utils.data.RandomSampler(dataset, replacement=True, num_samples=4 * BATCHES)
-    collate = tt.collate if kind == "torch" else pyg.LazyCollater()
+    collate = tt.collate if kind == "torch" else torchcell.LazyCollater()
     earlier = multiprocessing.active_children()
     loader = DataLoader(dataset, 4, sampler=order, num_workers=2, collate_fn=collate)
     found = []

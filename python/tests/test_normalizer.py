@@ -123,7 +123,7 @@ def test_what_cannot_be_fitted(dataset, kind, name):
 def test_wrong_use(dataset, tmp_path):
     with pytest.raises(ValueError, match="kind 'zscore'\nhint: "):
         reader.Normalizer.fit(dataset, "fitness", "zscore")
-    with pytest.raises(reader.UnknownNameError, match="'fitness'"):
+    with pytest.raises(reader.errors.UnknownNameError, match="'fitness'"):
         reader.Normalizer.fit(dataset, "fitnes")
     with pytest.raises(ValueError, match="found no phenotype"):
         reader.Normalizer.fit(dataset, [])

@@ -20,7 +20,7 @@ from torch_geometric.loader import DataLoader
 import tcbuild as package
 import test_torchcell
 from oracle import split_edge_type
-from tcbuild import pyg
+from tcbuild import torchcell
 from tcbuild.torch import MaskGenerator
 from torch_cases import VARIANTS, built_case, want_mask
 
@@ -80,19 +80,19 @@ def test_a_cell_graph_is_that_of_the_input(built):
         package.open(built.datasets["indices"]),
     ]
     for source in sources:
-        assert_is_cell(pyg.cell_graph(source), built.cell)
+        assert_is_cell(torchcell.cell_graph(source), built.cell)
 
 
 def test_a_dataset_without_its_manifest_is_no_graph_folder(built, tmp_path):
     (tmp_path / "graph").symlink_to(built.datasets["indices"] / "graph")
     (tmp_path / "manifest.json").symlink_to("nowhere")
     with pytest.raises(package.DatasetError, match="manifest.json"):
-        pyg.cell_graph(tmp_path)
+        torchcell.cell_graph(tmp_path)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_sample_is_that_of_the_oracle(built, variant):
-    dataset = pyg.Dataset(built.datasets[variant], phenotypes=["gene interaction", "fitness"])
+    dataset = torchcell.Dataset(built.datasets[variant], phenotypes=["gene interaction", "fitness"])
     assert len(dataset) == len(built.want)
     for number in range(0, len(dataset), 5):
         data, want = dataset[number], built.want[number]
@@ -129,7 +129,7 @@ def test_a_sample_is_that_of_the_oracle(built, variant):
 
 
 def test_samples_share_the_graph(everything):
-    dataset = pyg.Dataset(everything.datasets["indices"], phenotypes=[])
+    dataset = torchcell.Dataset(everything.datasets["indices"], phenotypes=[])
     graph, first, second = dataset.cell_graph, dataset[0], dataset[1]
     for edge_type in graph.edge_types:
         key = "hyperedge_index" if "__".join(edge_type) in HYPEREDGES else "edge_index"
@@ -142,7 +142,7 @@ def test_samples_share_the_graph(everything):
 
 
 def test_a_mask_generator_serves_batches_of_pyg(everything):
-    dataset = pyg.Dataset(everything.datasets["indices"], phenotypes=["fitness"])
+    dataset = torchcell.Dataset(everything.datasets["indices"], phenotypes=["fitness"])
     batch = next(iter(DataLoader(dataset, batch_size=4, follow_batch=["perturbation_indices"])))
     generator = MaskGenerator(dataset.stored, "concatenated")
     masks = generator(batch)
@@ -154,9 +154,11 @@ def test_a_mask_generator_serves_batches_of_pyg(everything):
 
 
 def test_a_mask_generator_refuses_pyg_batches_of_another_graph(everything, built):
-    other = pyg.Dataset(built.datasets["indices"], phenotypes=["fitness"])
+    other = torchcell.Dataset(built.datasets["indices"], phenotypes=["fitness"])
     batches = DataLoader(
-        ConcatDataset([other, pyg.Dataset(everything.datasets["indices"], phenotypes=["fitness"])]),
+        ConcatDataset(
+            [other, torchcell.Dataset(everything.datasets["indices"], phenotypes=["fitness"])]
+        ),
         1,
         follow_batch=["perturbation_indices"],
     )
@@ -177,15 +179,15 @@ def test_targets_are_named(everything, tcbuild, tmp_path):
         ValueError,
         match=r"which of its 2 phenotypes are targets\?\nhint: .*'fitness', 'gene interaction'",
     ):
-        pyg.Dataset(path)
+        torchcell.Dataset(path)
     with pytest.raises(TypeError, match="list of names"):
-        pyg.Dataset(path, phenotypes="fitness")
+        torchcell.Dataset(path, phenotypes="fitness")
     for wrong in (["fitnes"], ["fitness", "fitness"]):
         with pytest.raises(ValueError, match="'fitness', 'gene interaction'"):
-            pyg.Dataset(path, phenotypes=wrong)
+            torchcell.Dataset(path, phenotypes=wrong)
     with pytest.raises(ValueError, match="listed twice"):
-        pyg.Dataset(path, phenotypes=["fitness"], statistics=["fitness"])
-    assert pyg.Dataset(path, phenotypes=[])[0]["gene"].phenotype_types == []
+        torchcell.Dataset(path, phenotypes=["fitness"], statistics=["fitness"])
+    assert torchcell.Dataset(path, phenotypes=[])[0]["gene"].phenotype_types == []
     table = tmp_path / "one.tsv"
     table.write_text(f"genes\tfitness\n{everything.cell.nodes['gene'][0]}\t0.5\n")
     tcbuild.run(
@@ -197,11 +199,11 @@ def test_targets_are_named(everything, tcbuild, tmp_path):
         "--out",
         tmp_path / "one",
     )
-    assert pyg.Dataset(tmp_path / "one")[0]["gene"].phenotype_types == ["fitness"]
+    assert torchcell.Dataset(tmp_path / "one")[0]["gene"].phenotype_types == ["fitness"]
 
 
 def test_several_samples_are_a_view(everything):
-    dataset = pyg.Dataset(everything.datasets["indices"], phenotypes=[])
+    dataset = torchcell.Dataset(everything.datasets["indices"], phenotypes=[])
     names = [data.sample_id for data in dataset]
     for piece in (slice(2, 5), [3, -1], np.array([1, 0])):
         view = dataset[piece]
@@ -210,7 +212,7 @@ def test_several_samples_are_a_view(everything):
         assert view[-1].sample_id == view[len(view) - 1].sample_id
     chosen = [name < names[3] for name in names]
     assert [data.sample_id for data in dataset[chosen]] == [n for n in names if n < names[3]]
-    view = pyg.Dataset(dataset.stored[::2], phenotypes=["fitness"])
+    view = torchcell.Dataset(dataset.stored[::2], phenotypes=["fitness"])
     again = pickle.loads(pickle.dumps(view))
     assert [data.sample_id for data in again] == [data.sample_id for data in view]
 
@@ -218,7 +220,8 @@ def test_several_samples_are_a_view(everything):
 def test_phenotypes_may_be_statistics(everything):
     path = everything.datasets["indices"]
     for data, want in zip(
-        pyg.Dataset(path, phenotypes=["fitness"], statistics=["gene interaction"]), everything.want
+        torchcell.Dataset(path, phenotypes=["fitness"], statistics=["gene interaction"]),
+        everything.want,
     ):
         gene, statistic = data["gene"], want["phenotypes"]["gene interaction"]
         assert gene.phenotype_types == ["fitness"]
@@ -227,15 +230,16 @@ def test_phenotypes_may_be_statistics(everything):
             assert gene.phenotype_stat_types == ["gene interaction"]
             assert gene.phenotype_stat_values.tolist() == [np.float32(statistic)]
     with pytest.raises(ValueError, match="no phenotype"):
-        pyg.Dataset(path, phenotypes=[], statistics=["fitness_se"])
+        torchcell.Dataset(path, phenotypes=[], statistics=["fitness_se"])
 
 
 @pytest.mark.parametrize("rule", ["all", "gpr"])
 def test_tcbuild_builds_the_same_of_what_is_exported(everything, tcbuild, tmp_path, rule):
     source = everything.datasets["full-masks"]
-    pyg.export_cell_graph(pyg.cell_graph(source), tmp_path / "out" / "graph")
-    pyg.export_perturbations(
-        pyg.Dataset(source, ["gene interaction"], ["fitness"]), tmp_path / "perturbations.arrow"
+    torchcell.export_cell_graph(torchcell.cell_graph(source), tmp_path / "out" / "graph")
+    torchcell.export_perturbations(
+        torchcell.Dataset(source, ["gene interaction"], ["fitness"]),
+        tmp_path / "perturbations.arrow",
     )
     built = {}
     for name, graph, perturbations in (
@@ -263,7 +267,7 @@ def test_tcbuild_builds_the_same_of_what_is_exported(everything, tcbuild, tmp_pa
         }
         assert got.pop("phenotypes") == rounded
         assert got == want
-    cells = [pyg.cell_graph(tmp_path / name) for name in built]
+    cells = [torchcell.cell_graph(tmp_path / name) for name in built]
     for edge_type in cells[0].edge_types:
         for key in ("edge_index", "hyperedge_index", "stoichiometry"):
             if key in cells[0][edge_type]:
@@ -295,7 +299,7 @@ def torchcell_sample(genes, labels, statistics=()):
 
 
 def exported(samples, path):
-    pyg.export_perturbations(samples, path)
+    torchcell.export_perturbations(samples, path)
     return pa.ipc.open_file(path).read_all().to_pylist()
 
 
@@ -422,21 +426,21 @@ def test_what_no_row_can_hold_is_refused(everything, tmp_path):
     ]
     for kind, samples, message in cases:
         with pytest.raises(kind, match=f"(?s){message}.*\nhint: "):
-            pyg.export_perturbations(samples, tmp_path / "p.arrow")
+            torchcell.export_perturbations(samples, tmp_path / "p.arrow")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_export_leaves_nothing(everything, tmp_path):
     with pytest.raises(ValueError, match="does not end in .arrow"):
-        pyg.export_perturbations([], tmp_path / "p.tsv")
-    data = pyg.cell_graph(everything.datasets["indices"])
+        torchcell.export_perturbations([], tmp_path / "p.tsv")
+    data = torchcell.cell_graph(everything.datasets["indices"])
     data["protein"].num_nodes = 3
     with pytest.raises(ValueError, match=r"node type 'protein' has no node_ids\nhint: "):
-        pyg.export_cell_graph(data, tmp_path / "graph")
+        torchcell.export_cell_graph(data, tmp_path / "graph")
     del data["protein"], data["reaction"].node_ids
     with pytest.raises(ValueError, match=r"node type 'reaction' has no node_ids\nhint: "):
-        pyg.export_cell_graph(data, tmp_path / "graph")
+        torchcell.export_cell_graph(data, tmp_path / "graph")
     assert not list(tmp_path.iterdir())
     (tmp_path / "graph").mkdir()
     with pytest.raises(FileExistsError, match="hint: "):
-        pyg.export_cell_graph(data, tmp_path / "graph")
+        torchcell.export_cell_graph(data, tmp_path / "graph")

@@ -1,4 +1,4 @@
-"""Batches of tcbuild.pyg: what they share, and that they are the same by every road."""
+"""Batches of tcbuild.torchcell: what they share, and that they are the same by every road."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from torch.utils.data import ConcatDataset, Subset
 from torch.utils.data import DataLoader as TorchDataLoader
 from torch_geometric.data import HeteroData
 
-from tcbuild import pyg
-from tcbuild.pyg import deferred
+from tcbuild import torchcell
+from tcbuild.torchcell import _deferred as deferred
 from test_pyg_torchcell import assert_same, contents
 from torch_cases import VARIANTS, built_case
 
@@ -30,11 +30,11 @@ def built(tcbuild, tmp_path_factory):
 
 @pytest.fixture
 def dataset(built):
-    return pyg.Dataset(built.datasets["indices"], phenotypes=["fitness"])
+    return torchcell.Dataset(built.datasets["indices"], phenotypes=["fitness"])
 
 
 def batch_of(dataset, rows, **options):
-    return pyg.LazyCollater(**options)([dataset[row] for row in rows])
+    return torchcell.LazyCollater(**options)([dataset[row] for row in rows])
 
 
 def joined(dataset, rows) -> dict:
@@ -64,7 +64,7 @@ def joined(dataset, rows) -> dict:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_batch_holds_what_its_samples_hold(built, variant):
-    dataset = pyg.Dataset(built.datasets[variant], phenotypes=["gene interaction", "fitness"])
+    dataset = torchcell.Dataset(built.datasets[variant], phenotypes=["gene interaction", "fitness"])
     for rows in ([3, 1, 4, 1, 5], [0], list(range(len(dataset)))):
         assert_same(contents(batch_of(dataset, rows)), joined(dataset, rows))
 
@@ -75,7 +75,7 @@ def test_a_batch_holds_what_its_samples_hold(built, variant):
 def test_a_loader_gives_every_batch(dataset, context, workers):
     size = len(dataset)
     workers = {"num_workers": workers, "multiprocessing_context": context} if context else {}
-    loader = pyg.DataLoader(dataset, 7, follow_batch=["perturbation_indices"], **workers)
+    loader = torchcell.DataLoader(dataset, 7, follow_batch=["perturbation_indices"], **workers)
     firsts = range(0, size, 7)
     for first, batch in zip(firsts, loader, strict=True):
         rows = range(first, min(first + 7, size))
@@ -84,15 +84,15 @@ def test_a_loader_gives_every_batch(dataset, context, workers):
         assert_same(contents(batch), contents(want))
     if not context:
         assert size % 7
-        assert len(list(pyg.DataLoader(dataset, 7, drop_last=True))) == size // 7
-        loader = TorchDataLoader(Subset(dataset, [5, 2]), 2, collate_fn=pyg.LazyCollater())
+        assert len(list(torchcell.DataLoader(dataset, 7, drop_last=True))) == size // 7
+        loader = TorchDataLoader(Subset(dataset, [5, 2]), 2, collate_fn=torchcell.LazyCollater())
         assert_same(contents(next(iter(loader))), joined(dataset, [5, 2]))
 
 
 @pytest.mark.filterwarnings("ignore:.*pin_memory")  # without a device, nothing is pinned
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_loader_that_pins_gives_the_same(dataset, workers):
-    loader = pyg.DataLoader(dataset[:14], 7, pin_memory=True, num_workers=workers)
+    loader = torchcell.DataLoader(dataset[:14], 7, pin_memory=True, num_workers=workers)
     for first, batch in zip((0, 7), loader, strict=True):
         assert_same(contents(batch.cpu()), joined(dataset, range(first, first + 7)))
 
@@ -108,8 +108,8 @@ def test_booleans_as_indices_of_subsets_are_refused(dataset, booleans):
         ConcatDataset([dataset, Subset(inner, booleans)]),
     ):
         with pytest.raises(TypeError, match="indices of a Subset, expected numbers\nhint: "):
-            pyg.DataLoader(chosen, 2)
-    (batch,) = pyg.DataLoader(Subset(Subset(inner, [1, 0]), np.array([1])), 2)
+            torchcell.DataLoader(chosen, 2)
+    (batch,) = torchcell.DataLoader(Subset(Subset(inner, [1, 0]), np.array([1])), 2)
     assert_same(contents(batch), joined(dataset, [5]))
 
 
@@ -127,12 +127,12 @@ def test_batches_share_what_is_the_same(dataset):
 @pytest.mark.parametrize("workers", [0, 1])
 def test_what_is_kept_of_a_batch_never_changes(dataset, workers):
     """Batches of one size use the same memory one after the other, unless some of it is kept."""
-    batches = list(pyg.DataLoader(dataset, 4, num_workers=workers, drop_last=True))
+    batches = list(torchcell.DataLoader(dataset, 4, num_workers=workers, drop_last=True))
     want = [joined(dataset, range(4 * place, 4 * place + 4)) for place in range(len(batches))]
     kept = [contents(batch) for batch in batches[::2]]  # tensors of it alone
     masks = [batch["gene"].mask[5:].numpy() for batch in batches[1::2]]  # and part of one
     del batches
-    for batch in pyg.DataLoader(dataset, 4):
+    for batch in torchcell.DataLoader(dataset, 4):
         for mask in batch.mask_dict.values():
             mask.fill_(False)
     for got, expected in zip(kept, want[::2], strict=True):
@@ -207,7 +207,7 @@ def test_a_batch_moves_with_what_was_changed(dataset, device):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_a_pinned_batch_moves(dataset):
-    (batch,) = pyg.DataLoader(dataset[:4], 4, pin_memory=True)
+    (batch,) = torchcell.DataLoader(dataset[:4], 4, pin_memory=True)
     assert batch._genes.is_pinned()
     assert_same(contents(batch.to("cuda", non_blocking=True).cpu()), joined(dataset, range(4)))
 
@@ -225,11 +225,11 @@ class Halved:
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_transform_is_applied(built, dataset, workers):
     for transformed in (
-        pyg.Dataset(built.datasets["indices"], ["fitness"], transform=Halved()),
+        torchcell.Dataset(built.datasets["indices"], ["fitness"], transform=Halved()),
         copy.copy(dataset),
     ):
         transformed.transform = Halved()
-        (batch, *_) = pyg.DataLoader(transformed, 5, num_workers=workers)
+        (batch, *_) = torchcell.DataLoader(transformed, 5, num_workers=workers)
         assert batch._keys[PHYSICAL] == ["edge_index", "mask", "num_edges"]  # and no values
         got, want = contents(batch), joined(dataset, range(5))
         original = got.pop("gene/phenotype_values_original")
@@ -244,7 +244,7 @@ def test_changed_samples_stay_changed(dataset):
     samples[1]["gene"].mask.fill_(False)
     samples[2]["reaction"].weight = torch.tensor([3.0])
     samples[0]["reaction"].weight = torch.tensor([4.0])
-    got = contents(pyg.LazyCollater()(samples))
+    got = contents(torchcell.LazyCollater()(samples))
     genes = dataset.cell_graph["gene"].num_nodes
     want["gene/mask"][genes : 2 * genes] = False
     want["reaction/weight"] = torch.tensor([4.0, 3.0])
@@ -252,7 +252,7 @@ def test_changed_samples_stay_changed(dataset):
 
 
 def test_samples_that_do_not_fit_are_refused(tcbuild, built, dataset, tmp_path):
-    collate = pyg.LazyCollater()
+    collate = torchcell.LazyCollater()
     with pytest.raises(ValueError, match="expected at least one"):
         collate([])
     with pytest.raises(TypeError, match=r"HeteroData, expected .*\nhint: "):
@@ -266,9 +266,9 @@ def test_samples_that_do_not_fit_are_refused(tcbuild, built, dataset, tmp_path):
     sample["protein"].x = torch.zeros(2, 2)
     with pytest.raises(ValueError, match="protein"):
         collate([sample])
-    variants = [pyg.Dataset(path, ["fitness"]) for path in built.datasets.values()]
-    batches = list(pyg.DataLoader(ConcatDataset(variants), 50))
+    variants = [torchcell.Dataset(path, ["fitness"]) for path in built.datasets.values()]
+    batches = list(torchcell.DataLoader(ConcatDataset(variants), 50))
     assert sum(batch.num_graphs for batch in batches) == 3 * len(dataset)
     other = built_case(tcbuild, "genes alone", "all", tmp_path, ["incidence"])
     with pytest.raises(ValueError, match=r"mask_basis .*\nhint: "):
-        collate([dataset[0], pyg.Dataset(other.datasets["incidence"], ["fitness"])[0]])
+        collate([dataset[0], torchcell.Dataset(other.datasets["incidence"], ["fitness"])[0]])

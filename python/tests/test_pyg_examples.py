@@ -1,4 +1,4 @@
-"""Batches of tcbuild.pyg give back their samples, names and targets."""
+"""Batches of tcbuild.torchcell give back their samples, names and targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 from torch_geometric.data import HeteroData
 from torch_geometric.loader import DataLoader
 
-from tcbuild import pyg
+from tcbuild import torchcell
 from tcbuild.torch import Dataset, MaskGenerator, collate
 from test_pyg_torchcell import assert_same, contents
 from torch_cases import built_case, want_mask
@@ -28,11 +28,11 @@ def built(tcbuild, tmp_path_factory):
 
 @pytest.fixture
 def dataset(built):
-    return pyg.Dataset(built.datasets["indices"], ["fitness", "gene interaction"])
+    return torchcell.Dataset(built.datasets["indices"], ["fitness", "gene interaction"])
 
 
 def batch_of(dataset, rows, **options):
-    return pyg.LazyCollater(**options)([dataset[row] for row in rows])
+    return torchcell.LazyCollater(**options)([dataset[row] for row in rows])
 
 
 def assert_is_sample(got, want):
@@ -58,7 +58,7 @@ def test_the_samples_of_a_batch(dataset):
 
 
 def test_samples_with_and_without_statistics(built):
-    dataset = pyg.Dataset(built.datasets["indices"], ["fitness"], ["gene interaction"])
+    dataset = torchcell.Dataset(built.datasets["indices"], ["fitness"], ["gene interaction"])
     rows = range(len(dataset))
     batch = batch_of(dataset, rows)
     for got, row in zip(batch, rows, strict=True):
@@ -88,21 +88,21 @@ def test_no_batch_is_homogeneous(dataset):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_names_and_dense_targets(built, dataset, workers):
-    (batch,) = pyg.DataLoader(dataset, 100, num_workers=workers)
+    (batch,) = torchcell.DataLoader(dataset, 100, num_workers=workers)
     assert batch.sample_id == [sample["sample_id"] for sample in built.want]
     assert batch.mask_basis == dataset.mask_basis
     want = [[sample["phenotypes"][name] for name in dataset.phenotypes] for sample in built.want]
     assert batch.phenotypes.dtype == torch.float32
     np.testing.assert_array_equal(batch.phenotypes.numpy(), np.array(want, np.float32))
     assert batch.to("cpu").phenotypes.shape == (len(dataset), 2)
-    none = batch_of(pyg.Dataset(built.datasets["indices"], []), [0, 1])
+    none = batch_of(torchcell.Dataset(built.datasets["indices"], []), [0, 1])
     assert none.phenotypes.shape == (2, 0)
 
 
 def test_a_mask_generator_takes_batches_without_follow(built, dataset):
     generator = MaskGenerator(dataset.stored)
     for workers in (0, 1):
-        batch, *_ = pyg.DataLoader(dataset, 4, num_workers=workers)
+        batch, *_ = torchcell.DataLoader(dataset, 4, num_workers=workers)
         for used in (False, True):
             if used:
                 batch["gene"].mask
@@ -115,15 +115,17 @@ def test_a_mask_generator_refuses_indices_of_another_graph(built, dataset, tcbui
     other = built_case(tcbuild, "dense", "all", tmp_path, ["incidence"]).datasets["incidence"]
     generator = MaskGenerator(other)
     ours = collate(Dataset(dataset.stored)[:3])
-    theirs = next(iter(pyg.DataLoader(dataset, 3, follow_batch=["perturbation_indices"])))["gene"]
+    theirs = next(iter(torchcell.DataLoader(dataset, 3, follow_batch=["perturbation_indices"])))[
+        "gene"
+    ]
     sample = Dataset(dataset.stored)[0]
-    few = torch.tensor([0, len(sample.perturbation_indices)])
+    few = torch.tensor([0, len(sample.deleted)])
     moved = pickle.loads(pickle.dumps(ours.to("cpu")))
     for genes, ptr in (
-        (ours.perturbation_indices, ours.perturbation_indices_ptr),
-        (moved.perturbation_indices, moved.perturbation_indices_ptr),
+        (ours.deleted, ours.deleted_ptr),
+        (moved.deleted, moved.deleted_ptr),
         (theirs.perturbation_indices, theirs.perturbation_indices_ptr),
-        (sample.perturbation_indices, few),
+        (sample.deleted, few),
     ):
         with pytest.raises(ValueError, match="another graph or reaction rule.*\nhint: "):
             generator(genes, ptr)
@@ -141,7 +143,7 @@ PHYSICAL_TYPES = ["physical", "regulatory", "string12_0_coexpression", "gpr", "r
 
 
 def test_phenotypes_and_statistics_are_positional(built):
-    dataset = pyg.Dataset(built.datasets["indices"], ["fitness"], ["gene interaction"])
+    dataset = torchcell.Dataset(built.datasets["indices"], ["fitness"], ["gene interaction"])
     assert (dataset.phenotypes, dataset.statistics) == (["fitness"], ["gene interaction"])
 
 
@@ -155,14 +157,14 @@ def test_a_layout_made_ahead_serves_batches(dataset):
 
 def test_a_shuffle_of_many_samples_hints_at_a_sampler(dataset):
     stored = dataset.stored
-    sets = pyg.Dataset(stored.combinations(stored.genes, 10), [])
+    sets = torchcell.Dataset(stored.combinations(stored.genes, 10), [])
     with pytest.warns(UserWarning, match="shuffle 847,660,528 samples.*\nhint: sampler="):
-        pyg.DataLoader(sets, 64, shuffle=True)
+        torchcell.DataLoader(sets, 64, shuffle=True)
 
 
 def test_a_loader_rebuilt_by_lightning(dataset):
-    loader = pyg.DataLoader(dataset, 5, follow_batch=["perturbation_indices"])
-    again = pyg.DataLoader(
+    loader = torchcell.DataLoader(dataset, 5, follow_batch=["perturbation_indices"])
+    again = torchcell.DataLoader(
         dataset, 5, follow_batch=loader.follow_batch, collate_fn=loader.collate_fn
     )
     for got, want in zip(again, loader, strict=True):

@@ -15,7 +15,7 @@ from torch_geometric.data import HeteroData
 
 import tcbuild as reader
 import torchcell_client as client
-from tcbuild import pyg
+from tcbuild import torchcell
 
 GENES = client.GENES
 
@@ -73,10 +73,10 @@ def whole_graph() -> HeteroData:
 
 def assert_carried(tcbuild, data: HeteroData, folder) -> None:
     """The graph of a dataset of the exported graph equals data, key by key."""
-    pyg.export_cell_graph(data, folder / "graph")
+    torchcell.export_cell_graph(data, folder / "graph")
     tcbuild.run("incidence", "--graph", folder / "graph", "--out", folder / "built")
     for source in (folder / "graph", folder / "built"):
-        got, want = client.contents(pyg.cell_graph(source)), client.contents(data)
+        got, want = client.contents(torchcell.cell_graph(source)), client.contents(data)
         assert got.keys() == want.keys()
         for key, value in want.items():
             assert_equal(got[key], value, key)
@@ -101,12 +101,12 @@ def test_all_of_a_graph_is_carried(tcbuild, tmp_path):
 
 def test_a_batch_offsets_hyperedges_by_reactions(tcbuild, tmp_path):
     data = whole_graph()
-    pyg.export_cell_graph(data, tmp_path / "graph")
+    torchcell.export_cell_graph(data, tmp_path / "graph")
     (tmp_path / "sets.tsv").write_text(f"genes\tfitness\n{GENES[0]}\t1\n{GENES[3]}\t2\n")
     inputs = ["--graph", tmp_path / "graph", "--perturbations", tmp_path / "sets.tsv"]
     tcbuild.run("incidence", *inputs, "--out", tmp_path / "built")
-    kind, dataset = ("metabolite", "reaction", "metabolite"), pyg.Dataset(tmp_path / "built")
-    batch = pyg.LazyCollater()([dataset[0], dataset[1]])
+    kind, dataset = ("metabolite", "reaction", "metabolite"), torchcell.Dataset(tmp_path / "built")
+    batch = torchcell.LazyCollater()([dataset[0], dataset[1]])
     one = data[kind].hyperedge_index
     want = torch.cat([one, one + torch.tensor([[5], [6]])], dim=1)
     assert torch.equal(batch[kind].hyperedge_index, want)
@@ -117,7 +117,7 @@ def test_a_batch_offsets_hyperedges_by_reactions(tcbuild, tmp_path):
 
 def test_columns_are_arrays(tcbuild, tmp_path):
     data = whole_graph()
-    pyg.export_cell_graph(data, tmp_path / "graph")
+    torchcell.export_cell_graph(data, tmp_path / "graph")
     tcbuild.run("incidence", "--graph", tmp_path / "graph", "--out", tmp_path / "built")
     columns = reader.open(tmp_path / "built").graph.columns
     assert list(columns["gene"]) == ["x", "essential"] and "id" not in columns["gene"]
@@ -186,7 +186,7 @@ def test_what_cannot_be_carried_is_named(tmp_path, change, what):
     data = whole_graph()
     change(data)
     with pytest.raises(ValueError, match=rf"{re.escape(what)} cannot be carried.*\nhint: delete"):
-        pyg.export_cell_graph(data, tmp_path / "graph")
+        torchcell.export_cell_graph(data, tmp_path / "graph")
     assert not list(tmp_path.iterdir())
 
 
@@ -196,7 +196,7 @@ def test_a_column_with_the_name_of_something_else_is_refused(tmp_path):
     with pa.ipc.new_file(tmp_path / "nodes/gene.arrow", table.schema) as writer:
         writer.write_table(table)
     with pytest.raises(ValueError, match="gene has a column 'num_nodes'.*\nhint: "):
-        pyg.cell_graph(tmp_path)
+        torchcell.cell_graph(tmp_path)
 
 
 class Members(list):

@@ -18,7 +18,7 @@ from torch_cases import built_case
 TRAINING = """
 import json, sys
 import pytorch_lightning as pl, torch
-from tcbuild import pyg
+from tcbuild import torchcell
 
 class Model(pl.LightningModule):
     def __init__(self):
@@ -33,8 +33,8 @@ class Model(pl.LightningModule):
 
 if __name__ == "__main__":
     path, out = sys.argv[1:]
-    dataset = pyg.Dataset(path, ["fitness"])
-    loader = pyg.DataLoader(dataset, 4, shuffle=True, follow_batch=["perturbation_indices"])
+    dataset = torchcell.Dataset(path, ["fitness"])
+    loader = torchcell.DataLoader(dataset, 4, shuffle=True, follow_batch=["perturbation_indices"])
     trainer = pl.Trainer(max_epochs=1, accelerator="cpu", devices=2, strategy="ddp", logger=False,
         enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
     model = Model()

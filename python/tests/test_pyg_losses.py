@@ -1,5 +1,5 @@
-"""Models of torchcell learn the same from tcbuild.pyg as from torchcell: the same losses, bit by
-bit. Only the dataset and its collate function differ.
+"""Models of torchcell learn the same from tcbuild.torchcell as from torchcell: the same losses, bit
+by bit. Only the dataset and its collate function differ.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from torchcell.models.hetero_cell_bipartite_dango_gi_lazy import GeneInteraction
 from torchcell.transforms.hetero_to_dense_mask import HeteroToDenseMask
 
 import torchcell_client as client
-from tcbuild import pyg
+from tcbuild import torchcell
 from test_pyg_torchcell import build
 
 LABELS = ["gene_interaction"]
@@ -155,10 +155,10 @@ def trained(kind: type[Training], dataset: Any, collate: Any, folder: Path) -> t
 def test_losses_are_equal_to_the_last_bit(datasets, tmp_path, kind):
     theirs, path = datasets
     theirs.process_graph = kind.processor()
-    ours = pyg.Dataset(path, LABELS, graph_processor=kind.processor.__name__)
+    ours = torchcell.Dataset(path, LABELS, graph_processor=kind.processor.__name__)
     theirs_collate = LazyCollater(theirs, FOLLOWED)
     want, final = trained(kind, theirs, theirs_collate, tmp_path / "theirs")
-    got, parameters = trained(kind, ours, pyg.LazyCollater(FOLLOWED), tmp_path / "ours")
+    got, parameters = trained(kind, ours, torchcell.LazyCollater(FOLLOWED), tmp_path / "ours")
     assert got == want and torch.equal(parameters, final)
     assert len(set(want)) == len(want) and min(want) < want[0]  # it learns something
 
@@ -168,12 +168,14 @@ def test_dense_forms_are_equal(datasets, sizes):
     """torchcell makes them with a transform and a loader, which take samples of both."""
     theirs, path = datasets
     theirs.process_graph = LazySubgraphRepresentation()
-    ours = pyg.Dataset(path, LABELS)
+    ours = torchcell.Dataset(path, LABELS)
     batches = []
     for dataset in (theirs, ours):
         dataset.transform = HeteroToDenseMask(sizes)
         samples = [dataset[row] for row in range(8)]
-        collate = pyg.LazyCollater(FOLLOWED) if dataset is ours else LazyCollater(dataset, FOLLOWED)
+        collate = (
+            torchcell.LazyCollater(FOLLOWED) if dataset is ours else LazyCollater(dataset, FOLLOWED)
+        )
         dense = DensePaddingDataLoader(samples, 4, follow_batch=FOLLOWED)
         batches.append([*samples, collate(samples), *dense])
         dataset.transform = None

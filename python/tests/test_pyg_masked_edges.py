@@ -11,7 +11,7 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 
 from torch_geometric.nn import HeteroConv, SAGEConv
 
-from tcbuild import pyg
+from tcbuild import torchcell
 from test_torch_filtered import oracle
 from torch_cases import built_case
 
@@ -23,7 +23,7 @@ def built(request, tcbuild, tmp_path_factory):
 
 @pytest.fixture
 def dataset(built):
-    return pyg.Dataset(built.datasets["incidence"], [])
+    return torchcell.Dataset(built.datasets["incidence"], [])
 
 
 def check(built, rows, edges):
@@ -33,7 +33,7 @@ def check(built, rows, edges):
 
 
 def edges_of(dataset, rows):
-    return pyg.LazyCollater()([dataset[row] for row in rows]).masked_edge_index_dict()
+    return torchcell.LazyCollater()([dataset[row] for row in rows]).masked_edge_index_dict()
 
 
 def test_edges_of_batches_one_after_the_other(built, dataset):
@@ -88,6 +88,6 @@ def test_what_autograd_has_never_changes(built, dataset):
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_edges_of_batches_from_workers(built, dataset, workers):
-    for place, batch in enumerate(pyg.DataLoader(dataset, 7, num_workers=workers)):
+    for place, batch in enumerate(torchcell.DataLoader(dataset, 7, num_workers=workers)):
         rows = range(7 * place, min(7 * place + 7, len(dataset)))
         check(built, rows, batch.masked_edge_index_dict())

@@ -13,8 +13,8 @@ from torch import nn
 from torch_geometric.nn import HeteroConv, SAGEConv
 
 import torchcell_client as client
-from tcbuild import pyg
-from tcbuild.pyg.order import graph_order, sample_order
+from tcbuild import torchcell
+from tcbuild.torchcell._order import graph_order, sample_order
 from test_pyg_torchcell import build
 from torch_cases import built_case
 
@@ -39,11 +39,11 @@ def test_the_order_of_a_graph_and_of_samples():
 
 def test_graphs_samples_and_batches_are_in_that_order(tcbuild, tmp_path):
     path = built_case(tcbuild, "everything", "all", tmp_path, ["indices"]).datasets["indices"]
-    dataset = pyg.Dataset(path, ["fitness"])
+    dataset = torchcell.Dataset(path, ["fitness"])
     between = ["physical", "regulatory", "string12_0_coexpression"]
     assert dataset.cell_graph.node_types == ["gene", "metabolite", "reaction"]
     assert [name for _, name, _ in dataset.cell_graph.edge_types] == [*between, "rmr", "gpr"]
-    (batch,) = pyg.DataLoader(dataset, 100)
+    (batch,) = torchcell.DataLoader(dataset, 100)
     for data in (dataset[0], batch, batch[0], batch.to("cpu")):
         assert data.node_types == ["gene", "reaction", "metabolite"]
         assert [name for _, name, _ in data.edge_types] == [*between, "gpr", "rmr"]
@@ -71,7 +71,7 @@ def test_a_model_that_loops_over_types_gets_the_same_weights(tcbuild, tmp_path, 
     records = client.make_records(labels, 1)
     terms = client.make_ontology(random.Random("ontology")) if ontology else None
     theirs = client.torchcell_dataset(tmp_path, records, labels, ontology=terms)
-    ours = pyg.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
+    ours = torchcell.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
     assert ours.cell_graph.metadata() == theirs.cell_graph.metadata()
     for seed in range(5):
         assert torch.equal(weights(ours.cell_graph, seed), weights(theirs.cell_graph, seed))

@@ -10,7 +10,7 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 from torch.utils.data import Subset
 from torch_geometric.data import Batch
 
-from tcbuild import pyg
+from tcbuild import torchcell
 from test_pyg_torchcell import assert_same
 from torch_cases import built_case
 from torchcell_client import contents as contents_of
@@ -28,10 +28,10 @@ def path(request, tcbuild, tmp_path_factory):
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_batches_of_columns(path, choice):
-    dataset = pyg.Dataset(path, *choice, graph_processor="Perturbation")
+    dataset = torchcell.Dataset(path, *choice, graph_processor="Perturbation")
     rows = [5, 0, 5, 17, 2]
     for workers in (0, 1) if choice == CHOICES[0] else (0,):
-        loader = pyg.DataLoader(
+        loader = torchcell.DataLoader(
             Subset(dataset, rows), 3, follow_batch=FOLLOWED, num_workers=workers
         )
         for some, got in zip((rows[:3], rows[3:]), loader, strict=True):
@@ -47,8 +47,8 @@ def test_batches_of_columns(path, choice):
 
 def test_samples_that_were_changed_or_joined(path):
     """They go one by one, and give the same."""
-    dataset = pyg.Dataset(path, ["fitness"], graph_processor="Perturbation")
-    collate = pyg.LazyCollater(FOLLOWED)
+    dataset = torchcell.Dataset(path, ["fitness"], graph_processor="Perturbation")
+    collate = torchcell.LazyCollater(FOLLOWED)
     want = contents_of(collate(dataset.__getitems__([3, 1])))
     assert_same(contents_of(collate([dataset[3], dataset[1]])), want)
     changed = dataset[3]
@@ -61,7 +61,9 @@ def test_samples_that_were_changed_or_joined(path):
 
 
 def test_nothing_is_made_before_it_is_asked_for(path):
-    batch = pyg.LazyCollater()(pyg.Dataset(path, [], graph_processor="Perturbation")[:4])
+    batch = torchcell.LazyCollater()(
+        torchcell.Dataset(path, [], graph_processor="Perturbation")[:4]
+    )
     assert batch["gene"].perturbation_indices is not None and not batch._made
     assert len(batch["gene"].mask) == batch["gene"].num_nodes
     assert {*batch._made["gene"]} == {"mask", "num_nodes"}

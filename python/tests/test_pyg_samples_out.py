@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 import torchcell_client as client
-from tcbuild import pyg
+from tcbuild import torchcell
 from test_torchcell import write_store
 
 LABELS = ["fitness", "gene_interaction"]
@@ -31,7 +31,7 @@ def built(tcbuild, folder, records, samples_of):
     tcbuild.run(
         "incidence", *inputs, "--perturbations", folder / "processed/lmdb", "--out", folder / "a"
     )
-    pyg.export_perturbations(samples_of(folder / "a"), folder / "p.arrow")
+    torchcell.export_perturbations(samples_of(folder / "a"), folder / "p.arrow")
     tcbuild.run("incidence", *inputs, "--perturbations", folder / "p.arrow", "--out", folder / "b")
     found = [tcbuild.samples(folder / name, len(records)) for name in "ab"]
     for sample in found[0]:  # its tensors are float32, and have no attributes
@@ -55,7 +55,7 @@ def make_records():
 def test_samples_of_a_dataset_are_those_of_its_store(tcbuild, tmp_path):
     records = make_records()
     store, exported = built(
-        tcbuild, tmp_path, records, lambda path: pyg.Dataset(path, phenotypes=LABELS)
+        tcbuild, tmp_path, records, lambda path: torchcell.Dataset(path, phenotypes=LABELS)
     )
     for got, want in zip(exported, store, strict=True):
         assert got == want

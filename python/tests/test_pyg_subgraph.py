@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 
-from tcbuild import pyg
+from tcbuild import torchcell
 from test_torch_filtered import oracle
 from torch_cases import built_case, want_mask
 
@@ -22,7 +22,9 @@ def built(request, tcbuild, tmp_path_factory):
 
 
 def test_what_is_left(built):
-    dataset = pyg.Dataset(built.datasets["indices"], [], graph_processor="SubgraphRepresentation")
+    dataset = torchcell.Dataset(
+        built.datasets["indices"], [], graph_processor="SubgraphRepresentation"
+    )
     for row in range(0, len(dataset), 4):
         data, want = dataset[row], built.want[row]
         genes = want_mask(want, "gene")
@@ -41,7 +43,7 @@ def test_what_is_left(built):
             else:
                 assert len(store.pert_mask) == len(built.cell.edges[name])
                 assert int((~store.pert_mask).sum()) == len(relabelled)
-    (batch,) = pyg.DataLoader(dataset, len(dataset), follow_batch=["perturbation_indices"])
+    (batch,) = torchcell.DataLoader(dataset, len(dataset), follow_batch=["perturbation_indices"])
     assert batch.num_graphs == len(dataset)
     assert batch["gene"].perturbation_indices_ptr[-1] == sum(
         len(sample["perturbation_indices"]) for sample in built.want

@@ -1,5 +1,5 @@
-"""tcbuild.pyg gives what torchcell itself gives: compared with what torchcell made when it was
-recorded (torchcell_client.py), and with torchcell where it is installed.
+"""tcbuild.torchcell gives what torchcell itself gives: compared with what torchcell made when it
+was recorded (torchcell_client.py), and with torchcell where it is installed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 from torch_geometric.data import HeteroData
 
 import torchcell_client as client
-from tcbuild import pyg
+from tcbuild import torchcell
 from test_torchcell import GENES, experiment, write_graph, write_store
 
 NOT_FINITE = [math.nan, math.inf, -math.inf]
@@ -27,7 +27,7 @@ RECORDED = Path(__file__).parent / "testdata/torchcell"
 
 def build(tcbuild, folder: Path, graph: HeteroData, records: list) -> Path:
     """A dataset of tcbuild from a cell graph and records of torchcell."""
-    pyg.export_cell_graph(graph, folder / "graph")
+    torchcell.export_cell_graph(graph, folder / "graph")
     store = folder / "processed/lmdb"
     if not store.exists():
         texts = {str(number): json.dumps(record).encode() for number, record in enumerate(records)}
@@ -72,15 +72,15 @@ def recorded(request, tcbuild, tmp_path_factory):
 def test_the_cell_graph_is_that_which_torchcell_recorded(recorded):
     folder, path = recorded
     want = client.contents(graph_of(client.load(folder / "cell_graph")))
-    assert_same(client.contents(pyg.cell_graph(path)), want)
+    assert_same(client.contents(torchcell.cell_graph(path)), want)
 
 
-def open_like(path: Path, folder: Path) -> pyg.Dataset:
-    return pyg.Dataset(path, phenotypes=client.BUILDS[folder.name][0])
+def open_like(path: Path, folder: Path) -> torchcell.Dataset:
+    return torchcell.Dataset(path, phenotypes=client.BUILDS[folder.name][0])
 
 
 def batches(dataset, numbers, **options):
-    collate = pyg.LazyCollater(client.FOLLOWED)
+    collate = torchcell.LazyCollater(client.FOLLOWED)
     return [collate(dataset.__getitems__(rows)) for rows in numbers]
 
 
@@ -96,14 +96,14 @@ def test_batches_are_those_that_torchcell_recorded(recorded):
     for number, batch in enumerate(batches(dataset, rows)):
         want = client.load(folder / f"batch{number}")
         assert_same(contents(batch), want)
-        of_samples = pyg.LazyCollater(client.FOLLOWED)([dataset[row] for row in rows[number]])
+        of_samples = torchcell.LazyCollater(client.FOLLOWED)([dataset[row] for row in rows[number]])
         assert_same(contents(of_samples), want)
 
 
 def test_batches_without_the_graph_are_those_that_torchcell_recorded(recorded):
     folder, path = recorded
-    dataset = pyg.Dataset(path, client.BUILDS[folder.name][0], graph_processor="Perturbation")
-    collate, rows = pyg.LazyCollater(client.FOLLOWED_EDGELESS), client.BATCHES[3]
+    dataset = torchcell.Dataset(path, client.BUILDS[folder.name][0], graph_processor="Perturbation")
+    collate, rows = torchcell.LazyCollater(client.FOLLOWED_EDGELESS), client.BATCHES[3]
     for samples in ([dataset[row] for row in rows], dataset.__getitems__(rows)):
         got = client.genes_sorted(client.contents(collate(samples)))
         assert_same(got, client.load(folder / "perturbations"))
@@ -115,9 +115,11 @@ def test_batches_for_dcell_are_those_that_torchcell_recorded(tcbuild, tmp_path):
     graph = graph_of(client.load(folder / "cell_graph"))
     records = json.loads((RECORDED / "single/records.json").read_text())
     path = build(tcbuild, tmp_path, graph, records)
-    dataset = pyg.Dataset(path, client.BUILDS["single"][0], graph_processor="DCellGraphProcessor")
+    dataset = torchcell.Dataset(
+        path, client.BUILDS["single"][0], graph_processor="DCellGraphProcessor"
+    )
     rows = client.measured(records)
-    batch = pyg.LazyCollater(client.FOLLOWED_EDGELESS)([dataset[row] for row in rows])
+    batch = torchcell.LazyCollater(client.FOLLOWED_EDGELESS)([dataset[row] for row in rows])
     want = client.load(folder / "batch")
     assert (want["gene_ontology/go_gene_strata_state"][:, 3] == 0).any()
     assert_same(client.genes_sorted(client.contents(batch)), want)
@@ -127,7 +129,7 @@ def test_batches_for_dcell_are_those_that_torchcell_recorded(tcbuild, tmp_path):
 def test_samples_for_dcell_of_a_graph_without_gene_ontology(tcbuild, tmp_path):
     pairs = [experiment("fitness", 1.0, "fitness_se", None, GENES[:1])]
     path = store_dataset(tcbuild, tmp_path, [pairs])
-    sample = pyg.Dataset(path, graph_processor="DCellGraphProcessor")[0]
+    sample = torchcell.Dataset(path, graph_processor="DCellGraphProcessor")[0]
     assert sample.node_types == ["gene"] and not sample.edge_types
     assert sample["gene"].pert_mask.tolist() == [True] + [False] * (len(GENES) - 1)
     assert "mask" not in sample["gene"] and "phenotype_stat_values" not in sample["gene"]
@@ -135,7 +137,7 @@ def test_samples_for_dcell_of_a_graph_without_gene_ontology(tcbuild, tmp_path):
 
 def test_another_processor_is_refused(recorded):
     with pytest.raises(ValueError, match="graph_processor 'Unperturbed'\nhint: pass"):
-        pyg.Dataset(recorded[1], [], graph_processor="Unperturbed")
+        torchcell.Dataset(recorded[1], [], graph_processor="Unperturbed")
 
 
 def test_indexes_are_those_that_torchcell_recorded(recorded):
@@ -163,7 +165,7 @@ def test_torchcell_makes_the_same_of_both(tcbuild, tmp_path, name):
         if rng.random() < 0.1:
             phenotype[phenotype["label_name"]] = rng.choice([math.inf, -math.inf])
     theirs = client.torchcell_dataset(tmp_path, records, labels)
-    ours = pyg.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
+    ours = torchcell.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
     for got, want in ((ours.cell_graph, theirs.cell_graph), (ours[0], theirs[0])):
         assert got.metadata() == want.metadata()
     rows = [range(first, min(first + 28, 500)) for first in range(0, 500, 28)]
@@ -190,7 +192,7 @@ def test_torchcell_makes_the_same_subgraphs(tcbuild, tmp_path, name):
     genes = len(client.GENES)
     theirs.cell_graph["gene"].x = torch.arange(2.0 * genes).view(genes, 2)
     path = build(tcbuild, tmp_path, theirs.cell_graph, records)
-    ours = pyg.Dataset(path, labels, graph_processor="SubgraphRepresentation")
+    ours = torchcell.Dataset(path, labels, graph_processor="SubgraphRepresentation")
     for got, want in zip(ours, (theirs[i] for i in range(120)), strict=True):
         assert type(got) is HeteroData and got.metadata() == want.metadata()
         assert_same(subgraph_contents(got), subgraph_contents(want))
@@ -198,7 +200,7 @@ def test_torchcell_makes_the_same_subgraphs(tcbuild, tmp_path, name):
     collate = LazyCollater(theirs, client.FOLLOWED)
     want = collate([theirs[row] for row in rows])
     (loaded,) = DataLoader([ours[row] for row in rows], len(rows), follow_batch=client.FOLLOWED)
-    (ours_loaded,) = pyg.DataLoader(ours[rows], len(rows), follow_batch=client.FOLLOWED)
+    (ours_loaded,) = torchcell.DataLoader(ours[rows], len(rows), follow_batch=client.FOLLOWED)
     for got in (loaded, ours_loaded):
         assert got.metadata() == want.metadata()
         assert_same(subgraph_contents(got), subgraph_contents(want))
@@ -215,12 +217,14 @@ def test_torchcell_makes_the_same_perturbations(tcbuild, tmp_path, name):
     records = client.make_records(labels, most, 120)
     theirs = client.torchcell_dataset(tmp_path, records, labels, Perturbation())
     path = build(tcbuild, tmp_path, theirs.cell_graph, records)
-    ours = pyg.Dataset(path, labels, graph_processor="Perturbation")
+    ours = torchcell.Dataset(path, labels, graph_processor="Perturbation")
     rows = torch.randperm(120, generator=torch.Generator().manual_seed(1)).tolist()
     want = DataLoader([theirs[row] for row in rows], 16, follow_batch=client.FOLLOWED_EDGELESS)
     for workers in (0, 2):
         options = {"follow_batch": client.FOLLOWED_EDGELESS, "num_workers": workers}
-        for got, expected in zip(pyg.DataLoader(ours[rows], 16, **options), want, strict=True):
+        for got, expected in zip(
+            torchcell.DataLoader(ours[rows], 16, **options), want, strict=True
+        ):
             found = [client.genes_sorted(client.contents(each)) for each in (got, expected)]
             assert_same(*found)
             assert got.num_graphs == expected.num_graphs
@@ -246,7 +250,9 @@ def store_dataset(tcbuild, folder: Path, records: list, *options) -> Path:
 def test_numbers_that_are_not_finite_are_entries(tcbuild, tmp_path):
     values = [(1.0, math.nan), (math.inf, -math.inf), (2.0, None)]
     pairs = [experiment("fitness", a, "fitness_se", b, GENES[:1]) for a, b in values]
-    dataset = pyg.Dataset(store_dataset(tcbuild, tmp_path, [pairs[:2], pairs[2:]]), ["fitness"])
+    dataset = torchcell.Dataset(
+        store_dataset(tcbuild, tmp_path, [pairs[:2], pairs[2:]]), ["fitness"]
+    )
     gene = dataset[0]["gene"]
     assert gene.phenotype_values.tolist() == [1, math.inf]
     assert gene.phenotype_sample_indices.tolist() == [0, 1]
@@ -266,7 +272,7 @@ def test_experiments_whose_label_has_no_number_are_in_the_indexes(tcbuild, tmp_p
     ]
     records.append([records[3][0], experiment("titer", None, "x", None, GENES[:1])])
     path = store_dataset(tcbuild, tmp_path, records)
-    dataset = pyg.Dataset(path, ["fitness"])
+    dataset = torchcell.Dataset(path, ["fitness"])
     assert dataset.phenotype_label_index == {
         "titer": [0, 4],
         "calmorph": [1],
@@ -276,7 +282,7 @@ def test_experiments_whose_label_has_no_number_are_in_the_indexes(tcbuild, tmp_p
     assert list(dataset.dataset_name_index.values()) == [[0, 1, 2, 3, 4]]
     assert dataset.perturbation_count_index == {1: [0, 4], 2: [1], 3: [2], 4: [3, 4]}
     assert list(dataset.is_any_perturbed_gene_index[GENES[1]]) == [1, 2, 3, 4]
-    titer = pyg.Dataset(path, ["titer"])
+    titer = torchcell.Dataset(path, ["titer"])
     assert str(titer[4]["gene"].phenotype_values.tolist()) == "[nan]"
     assert str(titer.label_df["titer"].tolist()) == "[nan, nan, nan, nan, nan]"
 
@@ -286,7 +292,7 @@ def test_an_experiment_without_perturbations_deletes_nothing(tcbuild, tmp_path):
     pairs = [experiment("fitness", 1.0, "x", None, genes) for genes in ([], GENES[:1], [])]
     weak = pairs[1]["experiment"]["genotype"]["perturbations"][0]
     weak["perturbation_type"] = "damp"
-    dataset = pyg.Dataset(store_dataset(tcbuild, tmp_path, [pairs]))
+    dataset = torchcell.Dataset(store_dataset(tcbuild, tmp_path, [pairs]))
     assert dataset.is_any_perturbed_gene_index == {GENES[0]: [0]}
     assert dataset.is_any_deletion_gene_index == {}
     assert dataset.perturbation_count_index == {0: [0], 1: [0]}
@@ -302,7 +308,7 @@ def test_truth_values_of_the_label_table(tcbuild, tmp_path, values, dtype):
     others = [[experiment("fitness", 1.0, "fitness_se", None, GENES[:1])]]
     records = [[experiment(label, value, "x", None, GENES[:1])] for value in values]
     path = store_dataset(tcbuild, tmp_path, records + others * (None in values))
-    column = pyg.Dataset(path, [label]).label_df[label]
+    column = torchcell.Dataset(path, [label]).label_df[label]
     assert column.dtype == dtype
     want = [math.nan if value is None else value for value in values]
     want += [math.nan] * (None in values)
@@ -313,7 +319,7 @@ def test_a_dataset_without_phenotypes_has_no_labels(tcbuild, tmp_path):
     (tmp_path / "set.tsv").write_text(f"genes\n{GENES[0]}\n")
     inputs = ["--graph", write_graph(tmp_path / "graph"), "--out", tmp_path / "out"]
     tcbuild.run("incidence", "--perturbations", tmp_path / "set.tsv", *inputs)
-    assert pyg.Dataset(tmp_path / "out").phenotype_label_index == {}
+    assert torchcell.Dataset(tmp_path / "out").phenotype_label_index == {}
 
 
 def test_vectors_are_one_phenotype(tcbuild, tmp_path):
@@ -325,7 +331,7 @@ def test_vectors_are_one_phenotype(tcbuild, tmp_path):
         for values, spread in (first, ({"c": 4.0, "a": 6.0}, None))
     ]
     path = store_dataset(tcbuild, tmp_path, [[vectors[0], fitness, vectors[1]], [fitness]])
-    dataset = pyg.Dataset(path, ["fitness", "calmorph"], graph_processor="Perturbation")
+    dataset = torchcell.Dataset(path, ["fitness", "calmorph"], graph_processor="Perturbation")
     assert dataset.statistics == ["fitness_se", "calmorph_variation"]
     gene = dataset[0]["gene"]
     assert gene.phenotype_values.tolist() == [2, 1, 5, 6, 4]
@@ -346,7 +352,7 @@ def test_vectors_are_one_phenotype(tcbuild, tmp_path):
 
 def test_lists_are_vectors_in_their_order(tcbuild, tmp_path):
     pair = experiment("y", [float(i) for i in range(12)], "y_se", None, GENES[:1])
-    dataset = pyg.Dataset(store_dataset(tcbuild, tmp_path, [[pair]]), ["y"])
+    dataset = torchcell.Dataset(store_dataset(tcbuild, tmp_path, [[pair]]), ["y"])
     assert dataset[0]["gene"].phenotype_values.tolist() == list(range(12))
 
 
@@ -355,8 +361,8 @@ def test_experiments_without_an_order_are_refused(tcbuild, tmp_path):
     names = ["dataset_name", "dataset_name#2"]
     path = store_dataset(tcbuild, tmp_path, [pairs], "--attributes", ",".join(names))
     with pytest.raises(ValueError, match=r"no attribute 'experiment#2' .*\nhint: "):
-        pyg.Dataset(path, ["fitness"])
-    assert pyg.Dataset(path, [])[0]["gene"].phenotype_types == []
+        torchcell.Dataset(path, ["fitness"])
+    assert torchcell.Dataset(path, [])[0]["gene"].phenotype_types == []
 
 
 def test_dropped_genes_leave_no_index_of_perturbations(tcbuild, tmp_path):
@@ -365,7 +371,7 @@ def test_dropped_genes_leave_no_index_of_perturbations(tcbuild, tmp_path):
     indexes = ("perturbation_count_index", "is_any_perturbed_gene_index")
     for index in (*indexes, "is_any_deletion_gene_index"):
         with pytest.raises(ValueError, match=r"1 genes were dropped .*\nhint: "):
-            getattr(pyg.Dataset(path), index)
+            getattr(torchcell.Dataset(path), index)
 
 
 def test_indexes_of_a_table_and_of_a_view(tcbuild, tmp_path):
@@ -375,7 +381,7 @@ def test_indexes_of_a_table_and_of_a_view(tcbuild, tmp_path):
     (tmp_path / "set.tsv").write_text(table)
     inputs = ["--graph", write_graph(tmp_path / "graph"), "--out", tmp_path / "out"]
     tcbuild.run("incidence", "--perturbations", tmp_path / "set.tsv", *inputs)
-    dataset = pyg.Dataset(tmp_path / "out", ["fitness#2", "fitness"])
+    dataset = torchcell.Dataset(tmp_path / "out", ["fitness#2", "fitness"])
     assert dataset[2]["gene"].phenotype_values.tolist() == [3, -1]  # two phenotypes, none clamped
     assert dataset.phenotype_label_index == {"fitness": [0, 2], "fitness#2": [1, 2]}
     assert dataset.perturbation_count_index == {1: [0, 2], 2: [1], 3: [3]}

@@ -14,9 +14,9 @@ import tcbuild as reader
 from builds import BUILDS, build
 from cases import CASES, CASES_AND_RULES, SHARDS, Case, write_case
 from oracle import read_graph, rule_holds
-from tcbuild.data_file import DataFile
-from tcbuild.rules import compile_rule, holds
-from tcbuild.shard_file import ShardFile
+from tcbuild._files.data_file import DataFile
+from tcbuild._files.shard_file import ShardFile
+from tcbuild._masks.rules import compile_rule, holds
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def as_inspected(dataset, sample):
     return {
         "sample": sample.index,
         "sample_id": sample.id,
-        "genes": sample.genes,
-        "perturbation_indices": sample.perturbation_indices.tolist(),
+        "genes": sample.deleted_genes,
+        "perturbation_indices": sample.deleted.tolist(),
         "phenotypes": {
             name: None if math.isnan(value) else value
             for name, value in zip(dataset.phenotype_names, sample.phenotypes.tolist(), strict=True)
@@ -150,7 +150,7 @@ def test_the_caller_owns_what_he_is_given(sharded):
     for path in datasets.values():
         dataset = reader.open(path)
         for read in (
-            lambda s: s.perturbation_indices,
+            lambda s: s.deleted,
             lambda s: s.phenotypes,
             lambda s: s.removed,
             lambda s: s.all_masks,

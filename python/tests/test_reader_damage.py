@@ -59,7 +59,7 @@ def test_a_damaged_payload(dataset, name):
     file.write_bytes(data)
 
     damaged = reader.open(path)
-    with pytest.raises(reader.DamagedRecordError) as error:
+    with pytest.raises(reader.errors.DamagedRecordError) as error:
         damaged.read_removed(IN_SHARD)
     complaint(error, str(file), f"sample {IN_SHARD}", "checksum", "expected")
     # The labels and the other samples are as they were.
@@ -75,7 +75,7 @@ def test_a_value_whose_size_is_not_that_of_its_records(dataset):
     node = data.index(struct.pack("<HH", 1, 8) + key) - 4  # size, flags, size of the key, key
     data[node : node + 4] = struct.pack("<I", struct.unpack_from("<I", data, node)[0] ^ 1)
     file.write_bytes(data)
-    with pytest.raises(reader.DamagedRecordError) as error:
+    with pytest.raises(reader.errors.DamagedRecordError) as error:
         [sample.all_masks for sample in reader.open(path)]
     complaint(error, str(file), "value")
 
@@ -108,13 +108,13 @@ def test_damaged_samples(dataset, name, damage, read):
         found = sums.read_bytes()
         fitting = xxhash.xxh64_intdigest(part.read_bytes()).to_bytes(8, "little")
         sums.write_bytes(found[:8] + fitting + found[16:])
-    with pytest.raises(reader.DamagedFileError) as error:
+    with pytest.raises(reader.errors.DamagedFileError) as error:
         READS[read](reader.open(path))
     complaint(error, str(part if damage == "part-00000.arrow" else sums), "expected")
 
 
 TABLES = {
-    "graph/nodes/gene.arrow": lambda dataset: dataset[0].genes,
+    "graph/nodes/gene.arrow": lambda dataset: dataset[0].deleted_genes,
     "graph/nodes/reaction.arrow": lambda dataset: dataset.graph,
     "graph/edges/gene__physical__gene.arrow": lambda dataset: dataset.graph,
     "graph/edges/gene__regulatory__gene.arrow": lambda dataset: dataset.incidence,
@@ -131,12 +131,12 @@ def test_a_damaged_table(dataset, name):
     data[len(data) // 2] ^= 4
     (path / name).write_bytes(data)
     damaged = reader.open(path)
-    with pytest.raises(reader.DamagedFileError) as error:
+    with pytest.raises(reader.errors.DamagedFileError) as error:
         TABLES[name](damaged)
     complaint(error, str(path / name), "SHA-256", "expected")
     try:  # masks that do not need it are right
         assert [sample.all_masks.tobytes() for sample in damaged[:20]] == want
-    except reader.DamagedFileError as error:
+    except reader.errors.DamagedFileError as error:
         assert name in str(error)
 
 
@@ -146,7 +146,7 @@ def test_a_damaged_row_of_the_incidence(dataset):
     intact = reader.open(path)
     want = [sample.all_masks.tobytes() for sample in intact]
     file = path / "incidence.positions"
-    gene = int(intact[IN_SHARD].perturbation_indices[-1])
+    gene = int(intact[IN_SHARD].deleted[-1])
     row = Stored(path).incidence()[gene]
     data = file.read_bytes()
     at = data.index(b"".join(position.to_bytes(4, "little") for position in row)) + 4
@@ -154,16 +154,16 @@ def test_a_damaged_row_of_the_incidence(dataset):
     file.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
     damaged = reader.open(path)
     for sample, early, masks in zip(damaged, intact, want):
-        if gene in sample.perturbation_indices:
-            with pytest.raises(reader.DamagedFileError) as error:
+        if gene in sample.deleted:
+            with pytest.raises(reader.errors.DamagedFileError) as error:
                 sample.all_masks
             complaint(error, str(file), f"row {gene} ", "checksum", "expected")
         else:
             assert sample.all_masks.tobytes() == masks
         try:  # a reader that has read the row before
             assert early.all_masks.tobytes() == masks
-        except reader.DamagedFileError as error:
-            assert gene in sample.perturbation_indices
+        except reader.errors.DamagedFileError as error:
+            assert gene in sample.deleted
     file.write_bytes(data)
     assert damaged[IN_SHARD].all_masks.tobytes() == want[IN_SHARD]
 
@@ -174,12 +174,12 @@ def test_a_missing_and_a_shortened_file(dataset, name):
     file = path / name
     data = file.read_bytes()
     file.write_bytes(data[:-1])
-    with pytest.raises(reader.DamagedFileError) as error:
+    with pytest.raises(reader.errors.DamagedFileError) as error:
         assert reader.open(path)[IN_SHARD].id and reader.open(path).read_removed(IN_SHARD)
     complaint(error, str(file), f"{len(data) - 1:,} bytes", f"{len(data):,}")
     file.unlink()
     with pytest.raises(
-        reader.MissingShardError if name == SHARD else reader.MissingFileError
+        reader.errors.MissingShardError if name == SHARD else reader.errors.MissingFileError
     ) as error:
         assert reader.open(path)[IN_SHARD].id and reader.open(path).read_removed(IN_SHARD)
     complaint(error, str(file), "missing")
@@ -190,7 +190,7 @@ def test_a_missing_shard_does_not_hide_the_others(dataset):
     shutil.rmtree((path / SHARD).parent)
     damaged = reader.open(path)
     assert damaged[0].all_masks.size
-    with pytest.raises(reader.MissingShardError):
+    with pytest.raises(reader.errors.MissingShardError):
         damaged[IN_SHARD].removed
 
 
@@ -198,7 +198,7 @@ def test_another_format_version(dataset):
     path = dataset("indices-zstd")
     file = path / "manifest.json"
     file.write_text(file.read_text().replace('"format_version": 4', '"format_version": 3'))
-    with pytest.raises(reader.FormatVersionError) as error:
+    with pytest.raises(reader.errors.FormatVersionError) as error:
         reader.open(path)
     complaint(error, str(file), "version 3", "expected 4", "build it again")
 
@@ -207,7 +207,7 @@ def test_another_format_version(dataset):
 def test_a_manifest_that_is_none(dataset, damage):
     path = dataset("indices-zstd")
     (path / "manifest.json").write_text(damage)
-    with pytest.raises(reader.ManifestError) as error:
+    with pytest.raises(reader.errors.ManifestError) as error:
         reader.open(path)
     complaint(error, str(path / "manifest.json"))
 
@@ -273,7 +273,7 @@ def test_a_sealed_manifest_that_fits_nothing(dataset, kind):
     file = path / "manifest.json"
     text = sealed(HOSTILE[kind](json.loads(file.read_text())))
     file.write_text(text, encoding="utf-8", errors="surrogatepass")
-    with pytest.raises(reader.ManifestError) as error:
+    with pytest.raises(reader.errors.ManifestError) as error:
         reader.open(path)
     assert len(complaint(error, str(path))) < 1000
 
@@ -285,7 +285,7 @@ def test_a_manifest_with_any_byte_changed(dataset):
     for _ in range(200):
         at = chance.randrange(len(text))
         file.write_bytes(text[:at] + bytes([text[at] ^ 1 << chance.randrange(8)]) + text[at + 1 :])
-        with pytest.raises(reader.ManifestError):
+        with pytest.raises(reader.errors.ManifestError):
             reader.open(path)
 
 
@@ -296,7 +296,7 @@ def test_no_manifest(tmp_path):
         "nowhere": ("there is no such folder",),
         "yeats": ("there is no such folder", f"did you mean {tmp_path / 'yeast'}?"),
     }.items():
-        with pytest.raises(reader.ManifestError) as error:
+        with pytest.raises(reader.errors.ManifestError) as error:
             reader.open(tmp_path / name)
         complaint(error, str(tmp_path / name), *found)
 
@@ -304,14 +304,14 @@ def test_no_manifest(tmp_path):
 def test_a_folder_of_datasets_names_them(dataset, tmp_path):
     (tmp_path / "current").mkdir()
     (tmp_path / "current" / "indices").symlink_to(dataset(next(iter(BUILDS))))
-    with pytest.raises(reader.ManifestError) as error:
+    with pytest.raises(reader.errors.ManifestError) as error:
         reader.open(tmp_path)
     complaint(error, f"hint: open a dataset in it: {tmp_path}/current/indices")
 
 
 def test_a_misspelled_mask_is_named(dataset):
     masks = reader.open(dataset(next(iter(BUILDS))))[0].masks
-    with pytest.raises(reader.UnknownNameError, match="did you mean 'gene__physical__gene'"):
+    with pytest.raises(reader.errors.UnknownNameError, match="did you mean 'gene__physical__gene'"):
         masks["gene__phys__gene"]
 
 
@@ -381,5 +381,5 @@ def test_manifest_json_may_be_written_anew_with_its_checksum(dataset):
     path = dataset("indices-zstd")
     file = path / "manifest.json"
     file.write_text(json.dumps(json.loads(file.read_text())))
-    with pytest.raises(reader.ManifestError, match="checksum"):
+    with pytest.raises(reader.errors.ManifestError, match="checksum"):
         reader.open(path)

@@ -39,11 +39,11 @@ import tcbuild as reader
 from builds import BUILDS, INCIDENCE
 from cases import Case, write_case, write_table
 from conftest import SEED
-from tcbuild.cell import Cell
-from tcbuild.computed_masks import ComputedMasks
-from tcbuild.incidence_file import IncidenceFile
-from tcbuild.sample_table import SampleTable
-from tcbuild.shards import ShardMasks
+from tcbuild._graph.cell import Cell
+from tcbuild._masks.computed import ComputedMasks
+from tcbuild._masks.incidence_file import IncidenceFile
+from tcbuild._masks.shards import ShardMasks
+from tcbuild._table.sample_table import SampleTable
 
 ALL = os.environ.get("TCBUILD_EXHAUSTIVE") == "all"
 PAGE = 4096
@@ -125,7 +125,7 @@ def parts(dataset: reader.Dataset, index: int) -> Iterator[Callable[[], object]]
 
     def labels():
         sample = dataset[index]
-        return sample.id, sample.perturbation_indices.tobytes(), sample.phenotypes.tobytes()
+        return sample.id, sample.deleted.tobytes(), sample.phenotypes.tobytes()
 
     yield labels
     yield lambda: sorted(dataset[index].attributes.items())
@@ -278,7 +278,7 @@ def flip_all(path: Path, name: str, chosen: list[tuple[int, int]]) -> int:
         fresh._masks = ShardMasks(dataset.manifest)
         try:
             fresh.read_removed(indices[0])
-        except reader.DamagedFileError:
+        except reader.errors.DamagedFileError:
             return True  # of a file that cannot be opened no sample is read
         except reader.DatasetError:
             pass

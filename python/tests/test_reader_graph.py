@@ -95,10 +95,10 @@ def test_a_dataset_is_a_graph_folder_too(built_once):
 def test_a_graph_that_cannot_be(tmp_path, table, content, complaint):
     folder = arrow_case(CASES[0], tmp_path)
     write_arrow(folder / table, content)
-    with pytest.raises(reader.GraphError, match=complaint) as error:
+    with pytest.raises(reader.errors.GraphError, match=complaint) as error:
         reader.read_graph_folder(folder)
     assert str(folder) in str(error.value) and error.value.hint
-    with pytest.raises(reader.GraphError, match="no table nodes/gene"):
+    with pytest.raises(reader.errors.GraphError, match="no table nodes/gene"):
         reader.read_graph_folder(tmp_path / "elsewhere")
 
 
@@ -141,7 +141,7 @@ def test_no_table_is_passed_over(tmp_path, kind, place):
     folder = arrow_case(CASES[0], tmp_path)
     (folder / place).unlink(missing_ok=True)
     MAKERS[kind](folder / place)
-    with pytest.raises(reader.GraphError) as error:
+    with pytest.raises(reader.errors.GraphError) as error:
         reader.read_graph_folder(folder)
     assert error.value.hint
 
@@ -153,7 +153,7 @@ def test_what_is_no_folder_has_no_tables(tmp_path, kind, part):
     shutil.copytree(folder, folder / "graph")  # which would be read in place of the first
     shutil.rmtree(folder / part)
     MAKERS[kind](folder / part)
-    with pytest.raises(reader.GraphError) as error:
+    with pytest.raises(reader.errors.GraphError) as error:
         reader.read_graph_folder(folder)
     assert str(folder / part) in str(error.value) and error.value.hint
 
@@ -163,7 +163,7 @@ def test_a_table_that_is_not_arrow(tmp_path, name):
     folder = arrow_case(CASES[0], tmp_path)
     (folder / f"edges/gene__more__gene.{name}".rstrip(".")).write_text("src\tdst\n")
     with pytest.raises(
-        reader.GraphError,
+        reader.errors.GraphError,
         match="gene__more__gene.*, expected Arrow tables.*\nhint: build a dataset",
     ):
         reader.read_graph_folder(folder)

@@ -93,7 +93,7 @@ def test_pickled_it_carries_its_path_alone(datasets, name):
     sample = pickle.loads(pickle.dumps(dataset[70]))
     assert (
         sample.all_masks.tobytes() == dataset[70].all_masks.tobytes()
-        and sample.genes == dataset[70].genes
+        and sample.deleted_genes == dataset[70].deleted_genes
     )
 
 

@@ -66,7 +66,7 @@ def test_samples_are_those_of_the_oracle(built, server, scheme, name):
     gene = local.genes[3]
     assert dataset.deletes(gene).tolist() == local.deletes(gene).tolist()
     pairs = dataset.combinations(dataset.genes, 2)
-    assert pairs[7].genes == local.combinations(local.genes, 2)[7].genes
+    assert pairs[7].deleted_genes == local.combinations(local.genes, 2)[7].deleted_genes
 
 
 def test_only_what_is_needed_is_read(tcbuild, tmp_path):
@@ -147,7 +147,7 @@ def test_selections_at_a_url(tcbuild, copied):
     assert dataset.select(f"{state.url}/s.arrow").indices.tolist() == want.tolist()
     with pytest.raises(FileNotFoundError):
         dataset.select(f"{state.url}/t.arrow")
-    with pytest.raises(reader.SelectionError, match="hint: "):
+    with pytest.raises(reader.errors.SelectionError, match="hint: "):
         dataset.select(f"{state.url}/cell/manifest.json")
 
 
@@ -183,7 +183,7 @@ def test_damage_has_a_name(copied, name):
         file.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
         try:
             np.testing.assert_array_equal(read(), want)  # bytes that nothing needs
-        except (reader.DamagedFileError, reader.DamagedRecordError) as error:
+        except (reader.errors.DamagedFileError, reader.errors.DamagedRecordError) as error:
             assert f"{url}/{name}" in str(error)
             named += 1
     assert named
@@ -191,17 +191,19 @@ def test_damage_has_a_name(copied, name):
         file.write_bytes(data[:cut])
         if name == SHARD and cut > len(data) // 3:
             continue  # what a sample needs may end before
-        with pytest.raises((reader.DamagedFileError, reader.DamagedRecordError)) as error:
+        with pytest.raises(
+            (reader.errors.DamagedFileError, reader.errors.DamagedRecordError)
+        ) as error:
             read()
         complaint(error, f"{url}/{name}", "expected")
     file.unlink()
-    missing = reader.MissingShardError if name == SHARD else reader.MissingFileError
+    missing = reader.errors.MissingShardError if name == SHARD else reader.errors.MissingFileError
     with pytest.raises(missing) as error:
         read()
     complaint(error, f"{url}/{name}", "missing")
     file.write_bytes(data)
     state.status = 403
-    with pytest.raises(reader.UnreadableFileError) as error:
+    with pytest.raises(reader.errors.UnreadableFileError) as error:
         read()
     complaint(error, url, "403", "tcbuild stage")
     state.status = None
@@ -215,7 +217,7 @@ def test_a_server_that_fails_later(copied):
         if name == SHARD:
             dataset.read_removed(IN_SHARD)
         state.status = 500
-        with pytest.raises(reader.UnreadableFileError) as error:
+        with pytest.raises(reader.errors.UnreadableFileError) as error:
             read(dataset)
         complaint(error, "500", "tcbuild stage")
         state.status = None
@@ -226,7 +228,7 @@ def test_a_server_without_ranges(copied):
     state, _ = copied
     state.ranges = False
     dataset = reader.open(f"{state.url}/cell")
-    with pytest.raises(reader.UnreadableFileError) as error:
+    with pytest.raises(reader.errors.UnreadableFileError) as error:
         dataset[IN_SHARD].removed
     complaint(error, SHARD, "ignores requests for a range", "tcbuild stage")
 
@@ -234,17 +236,17 @@ def test_a_server_without_ranges(copied):
 def test_nothing_at_a_url(copied):
     state, path = copied
     for url in (f"{state.url}/nowhere", "memory://nowhere/cell"):
-        with pytest.raises(reader.ManifestError) as error:
+        with pytest.raises(reader.errors.ManifestError) as error:
             reader.open(url)
         complaint(error, url, "no manifest.json")
     manifest = path / "manifest.json"
     manifest.write_text(manifest.read_text().replace("fitness", "fatness"))
-    with pytest.raises(reader.ManifestError) as error:
+    with pytest.raises(reader.errors.ManifestError) as error:
         reader.open(f"{state.url}/cell")
     complaint(error, f"{state.url}/cell/manifest.json", "checksum")
     with served(path) as gone:
         url = gone.url
-    with pytest.raises(reader.UnreadableFileError) as error:
+    with pytest.raises(reader.errors.UnreadableFileError) as error:
         reader.open(url)
     complaint(error, url, "onnect", "tcbuild stage")
 
@@ -280,7 +282,7 @@ def test_a_missing_package_is_named_beside_stage(blocked, url, needed):
     code = (
         f"import sys; sys.modules[{blocked!r}] = None; import tcbuild\n"
         f"try: tcbuild.open({url!r})\n"
-        "except tcbuild.UnreadableFileError as error: print(error)"
+        "except tcbuild.errors.UnreadableFileError as error: print(error)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", capture_output=True, text=True

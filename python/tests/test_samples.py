@@ -124,7 +124,7 @@ def test_parts(parted):
             assert same(view.samples[name], [row[name] for row in expected])
         for sample, row in zip(view, expected):
             assert sample.attributes == {name: row[name] for name in ("medium", "temperature")}
-            assert sample.perturbation_indices.tolist() == row["perturbation_indices"]
+            assert sample.deleted.tolist() == row["perturbation_indices"]
             assert same(sample.phenotypes, [row["fitness"]])
         assert view.deletes(dataset.genes[2]).tolist() == [row % 4 == 3 for row in view.indices]
 
@@ -227,7 +227,7 @@ def test_unknown_names_and_wrong_types(dataset, want):
         (lambda: dataset.index_of("strain x"), "none of 300 samples"),
     ]
     for read, message in unknown:
-        with pytest.raises(reader.UnknownNameError, match=f"(?s){message}") as error:
+        with pytest.raises(reader.errors.UnknownNameError, match=f"(?s){message}") as error:
             read()
         assert isinstance(error.value, KeyError) and "\nhint: " in str(error.value)
     wrong = [
@@ -253,7 +253,7 @@ def test_index_of(dataset, want):
     view = dataset[::-3]
     assert view[view.index_of(view[7].id)].id == view[7].id
     assert view.index_of([view[3].id, view[2].id]).tolist() == [3, 2]
-    with pytest.raises(reader.UnknownNameError):
+    with pytest.raises(reader.errors.UnknownNameError):
         dataset[:5].index_of(ids[5])
 
 
@@ -312,10 +312,10 @@ def test_a_phenotype_says_what_it_is(built, tmp_path):
     shown = dataset._repr_html_()
     assert "colony &lt;size&gt;" in shown and "statistic of fitness" in shown
     try:
-        from tcbuild import pyg
+        from tcbuild import torchcell
     except ImportError:
         return
-    assert pyg.Dataset(path).phenotypes == ["fitness"]  # the only one that is no statistic
+    assert torchcell.Dataset(path).phenotypes == ["fitness"]  # the only one that is no statistic
 
 
 def test_what_is_shown(dataset, want):

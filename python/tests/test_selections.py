@@ -166,7 +166,7 @@ def test_selection_of_another_dataset(tcbuild, built, built_once, tmp_path):
             "incidence"
         ]
     )
-    with pytest.raises(reader.SelectionError, match="logical content .*expected .*\nhint: "):
+    with pytest.raises(reader.errors.SelectionError, match="logical content .*expected .*\nhint: "):
         other.select(path)
 
 
@@ -179,25 +179,27 @@ def test_damaged_selection(tcbuild, built, tmp_path):
         path.write_bytes(content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :])
         try:
             assert np.array_equal(view.whole.select(path).indices, view.indices), at
-        except reader.SelectionError as error:
+        except reader.errors.SelectionError as error:
             assert str(path) in error.message and error.hint, at
             refused += 1
     assert refused > 100
     for end in range(0, len(content), 97):
         path.write_bytes(content[:end])
-        with pytest.raises(reader.SelectionError, match="some.arrow"):
+        with pytest.raises(reader.errors.SelectionError, match="some.arrow"):
             view.whole.select(path)
 
 
 def test_no_selection(built, tmp_path):
     dataset = reader.open(built.datasets["incidence"])
     for path in (tmp_path, built.datasets["incidence"] / "samples/part-00000.arrow"):
-        with pytest.raises(reader.SelectionError, match="hint: "):
+        with pytest.raises(reader.errors.SelectionError, match="hint: "):
             dataset.select(path)
     with pytest.raises(FileNotFoundError):
         dataset.select(tmp_path / "none.arrow")
     old = pa.schema([pa.field("sample", pa.int64(), False)], {"tcbuild_selection": "2"})
     with pa.ipc.new_file(str(tmp_path / "old.arrow"), old) as file:
         file.write_table(old.empty_table())
-    with pytest.raises(reader.SelectionError, match="found version 2 of selections, expected 1"):
+    with pytest.raises(
+        reader.errors.SelectionError, match="found version 2 of selections, expected 1"
+    ):
         dataset.select(tmp_path / "old.arrow")

@@ -39,8 +39,8 @@ def test_a_sample_is_that_of_the_oracle(built, variant):
     assert len(dataset) == len(built.want)
     for number, want in enumerate(built.want):
         sample = dataset[number]
-        assert sample.perturbation_indices.dtype == torch.int64
-        assert sample.perturbation_indices.tolist() == want["perturbation_indices"]
+        assert sample.deleted.dtype == torch.int64
+        assert sample.deleted.tolist() == want["perturbation_indices"]
         phenotypes = [None if value != value else value for value in sample.phenotypes.tolist()]
         assert phenotypes == list(want["phenotypes"].values())
         assert list(sample.masks) == list(want["masks"])
@@ -59,11 +59,9 @@ def test_a_batch_is_that_of_the_oracle(built, variant, form, encoding):
     want = [built.want[number] for number in numbers]
 
     deleted = [sample["perturbation_indices"] for sample in want]
-    assert batch.perturbation_indices.tolist() == sum(deleted, [])
-    assert batch.perturbation_indices_ptr.tolist() == np.cumsum([0, *map(len, deleted)]).tolist()
-    assert batch.perturbation_indices_batch.tolist() == [
-        row for row, genes in enumerate(deleted) for _ in genes
-    ]
+    assert batch.deleted.tolist() == sum(deleted, [])
+    assert batch.deleted_ptr.tolist() == np.cumsum([0, *map(len, deleted)]).tolist()
+    assert batch.deleted_batch.tolist() == [row for row, genes in enumerate(deleted) for _ in genes]
     phenotypes = [
         [np.nan if value is None else value for value in sample["phenotypes"].values()]
         for sample in want
@@ -278,9 +276,9 @@ def test_a_batch_moves_to_a_device(everything):
     batch = tt.collate([dataset[0], dataset[1]]).to("meta")
     tensors = [
         batch.sample_indices,
-        batch.perturbation_indices,
-        batch.perturbation_indices_ptr,
-        batch.perturbation_indices_batch,
+        batch.deleted,
+        batch.deleted_ptr,
+        batch.deleted_batch,
     ]
     assert {
         tensor.device.type for tensor in [*tensors, batch.phenotypes, *batch.masks.values()]
@@ -293,7 +291,7 @@ def test_masks_of_a_pinned_batch_are_the_same_on_cuda(everything, encoding):
     dataset = tt.Dataset(everything.datasets["indices"])
     batch = tt.collate([dataset[0], dataset[1]], encoding=encoding)
     pinned = batch.pin_memory()
-    assert pinned.phenotypes.is_pinned() and pinned.perturbation_indices.is_pinned()
+    assert pinned.phenotypes.is_pinned() and pinned.deleted.is_pinned()
     moved = pinned.to("cuda", non_blocking=True)
     assert all(mask.is_cuda for mask in moved.masks.values())
     assert_same(moved.to("cpu"), batch)
@@ -313,9 +311,9 @@ def test_memory_is_used_again_only_once_nothing_refers_to_it(everything):
 def assert_same(got: tt.Batch, want: tt.Batch) -> None:
     for name in (
         "sample_indices",
-        "perturbation_indices",
-        "perturbation_indices_ptr",
-        "perturbation_indices_batch",
+        "deleted",
+        "deleted_ptr",
+        "deleted_batch",
         "phenotypes",
     ):
         torch.testing.assert_close(

@@ -68,7 +68,7 @@ def test_it_is_compiled_to_c(built):
         assert_masks(compiled(*inputs(some)), some)
     genes, ptr = inputs(built.want[3:9])
     genes[2] = generator.genes
-    with pytest.raises(IndexError, match=r"perturbation_indices\[2\].*\nhint: "):
+    with pytest.raises(IndexError, match=r"deleted\[2\].*\nhint: "):
         compiled(genes, ptr)
     genes[2] = 0
     with pytest.raises(ValueError, match="does not ascend.*\nhint: "):

@@ -14,7 +14,7 @@ from torch_geometric.nn import GCNConv, GINConv, SAGEConv
 
 import tcbuild.torch as tt
 from oracle import ends
-from tcbuild import pyg
+from tcbuild import torchcell
 from torch_cases import built_case, want_mask
 
 CASES = [("everything", "gpr"), ("everything", "all"), ("further types", "all"), ("dense", "gpr")]
@@ -33,12 +33,12 @@ def batches(built, rows, variants=("incidence", "indices", "full-masks")):
         for masks in ("stacked", "concatenated"):
             for encoding in ("bool", "uint8", "bits"):
                 yield tt.collate(dataset, masks, encoding)
-        graphs = pyg.Dataset(dataset.stored, [])
-        yield next(iter(pyg.DataLoader(graphs, len(rows))))
+        graphs = torchcell.Dataset(dataset.stored, [])
+        yield next(iter(torchcell.DataLoader(graphs, len(rows))))
     for workers in (1, 2):
         loader = DataLoader(dataset, len(rows), num_workers=workers, collate_fn=tt.collate)
         yield next(iter(loader))
-        yield next(iter(pyg.DataLoader(graphs, len(rows), num_workers=workers)))
+        yield next(iter(torchcell.DataLoader(graphs, len(rows), num_workers=workers)))
 
 
 def oracle(built, rows, name):

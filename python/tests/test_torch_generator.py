@@ -18,7 +18,7 @@ import tcbuild as package
 import tcbuild.torch as tt
 from cases import CASES_AND_RULES
 from oracle import split_edge_type
-from tcbuild.torch import mask_generator
+from tcbuild.torch import _mask_generator as mask_generator
 from torch_cases import built_case, want_mask
 
 
@@ -165,7 +165,7 @@ def test_inputs_that_do_not_fit_are_refused(everything):
     genes, ptr = inputs(everything.want[:2])
     too_high = torch.tensor([0, generator.genes])
     cases = [
-        ((genes,), ValueError, "perturbation_indices_ptr is missing"),
+        ((genes,), ValueError, "deleted_ptr is missing"),
         ((genes, ptr[:-1]), ValueError, "does not ascend"),
         ((genes, ptr.flip(0)), ValueError, "does not ascend"),
         ((genes, ptr[:0]), ValueError, "is empty"),
@@ -174,19 +174,19 @@ def test_inputs_that_do_not_fit_are_refused(everything):
         (
             (too_high, torch.tensor([0, 2])),
             IndexError,
-            rf"perturbation_indices\[1\] is {generator.genes}, ",
+            rf"deleted\[1\] is {generator.genes}, ",
         ),
         (
             (-too_high, torch.tensor([0, 2])),
             IndexError,
-            rf"perturbation_indices\[1\] is -{generator.genes}, ",
+            rf"deleted\[1\] is -{generator.genes}, ",
         ),
         (
             (genes.to("meta"), ptr),
             ValueError,
-            "perturbation_indices is on meta, the mask generator on cpu",
+            "deleted is on meta, the mask generator on cpu",
         ),
-        ((genes, ptr.to("meta")), ValueError, "perturbation_indices_ptr is on meta"),
+        ((genes, ptr.to("meta")), ValueError, "deleted_ptr is on meta"),
     ]
     for arguments, error, message in cases:
         with pytest.raises(error, match=message) as raised:

@@ -49,8 +49,8 @@ def leaves(built, tcbuild, tmp_path_factory):
 def check_batch(batch, want):
     assert batch.sample_ids == [sample["sample_id"] for sample in want]
     assert batch.sample_indices.tolist() == [sample["sample"] for sample in want]
-    ptr = batch.perturbation_indices_ptr.tolist()
-    assert [batch.perturbation_indices[a:b].tolist() for a, b in zip(ptr, ptr[1:])] == [
+    ptr = batch.deleted_ptr.tolist()
+    assert [batch.deleted[a:b].tolist() for a, b in zip(ptr, ptr[1:])] == [
         sample["perturbation_indices"] for sample in want
     ]
     assert batch.phenotype_names == list(want[0]["phenotypes"])
@@ -184,7 +184,7 @@ def test_what_no_loader_can_give_is_refused_in_words(leaves):
         tt.collate(dataset.stored[:2])
     batch = tt.collate(dataset[:2])
     with pytest.raises(
-        package.UnknownNameError, match="no phenotype 'fitnes'.*\nhint: .*'fitness'"
+        package.errors.UnknownNameError, match="no phenotype 'fitnes'.*\nhint: .*'fitness'"
     ):
         batch.phenotype("fitnes")
 
@@ -213,13 +213,17 @@ def test_a_path_that_is_no_dataset(leaves, tmp_path):
         (path / "graph", "there is no manifest.json"),
         (tmp_path / "nowhere", "there is no such folder"),
     ):
-        with pytest.raises(package.ManifestError, match=f"{found}.*\nhint: name a folder"):
+        with pytest.raises(package.errors.ManifestError, match=f"{found}.*\nhint: name a folder"):
             tt.Dataset(wrong)
 
 
 @pytest.mark.parametrize(
     ("module", "package_name"),
-    [("tcbuild.torch", "torch"), ("tcbuild.pyg", "torch"), ("tcbuild.pyg", "torch_geometric")],
+    [
+        ("tcbuild.torch", "torch"),
+        ("tcbuild.torchcell", "torch"),
+        ("tcbuild.torchcell", "torch_geometric"),
+    ],
 )
 def test_a_missing_package_is_named(module, package_name):
     code = f"import sys; sys.modules[{package_name!r}] = None; import {module}"

@@ -16,7 +16,7 @@ pytest.importorskip(
 
 import tcbuild.torch as tt
 from cases import CASES_AND_RULES
-from tcbuild.torch import mask_generator
+from tcbuild.torch import _mask_generator as mask_generator
 from test_torch_generator import assert_masks, inputs
 from torch_cases import built_case
 
@@ -40,7 +40,7 @@ def everything(tcbuild, tmp_path_factory):
 
 
 def reloaded():
-    from tcbuild.torch import scatter
+    from tcbuild.torch import _scatter as scatter
 
     return importlib.reload(scatter)
 
@@ -120,7 +120,7 @@ def test_what_fills_up_is_checked(everything):
     for more in (0, -2):
         with pytest.raises(ValueError, match="does not ascend"):
             generator(torch.cat([genes, torch.tensor([-1, more])]), ptr)
-    with pytest.raises(IndexError, match=r"perturbation_indices\[0\] is -1"):
+    with pytest.raises(IndexError, match=r"deleted\[0\] is -1"):
         generator(torch.cat([torch.tensor([-1]), genes[1:]]), ptr)
 
 

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset
 
 import tcbuild
 import tcbuild.torch as tt
-from tcbuild.masks import write_masks
+from tcbuild._masks.masks import write_masks
 
 
 class Record(Protocol):

@@ -17,7 +17,7 @@ import torch
 
 import tcbuild
 from systems import Positions, Record, Source, System
-from tcbuild.graph import GPR, ends_that_count, is_node_type, split_edge_type
+from tcbuild._graph.graph import GPR, ends_that_count, is_node_type, split_edge_type
 
 
 class Store(System):

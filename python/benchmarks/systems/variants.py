@@ -23,7 +23,7 @@ class _Sample:
 
     @property
     def genes(self) -> npt.NDArray[np.int32]:
-        return self._sample.perturbation_indices
+        return self._sample.deleted
 
     @property
     def phenotypes(self) -> npt.NDArray[np.float64]:

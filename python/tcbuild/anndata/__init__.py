@@ -6,12 +6,16 @@ rows of a batch's cells in that file. Expression is never read, and stays where 
     )
 
 It writes norman.arrow. A build of these activated genes takes removing_kinds=none: they stay in the
-graph, and a model sees them in perturbed_indices.
+graph, and a model sees them in perturbed.
 
 It needs the package h5py for .h5ad files and zarr for .zarr folders: pip install tcbuild[anndata].
 """
 
-from tcbuild.anndata.cells import Cells
-from tcbuild.anndata.perturbations import PerturbationSet, perturbations
+from tcbuild.anndata._cells import Cells
+from tcbuild.anndata._perturbations import PerturbationSet, perturbations
 
 __all__ = ["Cells", "PerturbationSet", "perturbations"]
+
+
+def __dir__() -> list[str]:
+    return __all__

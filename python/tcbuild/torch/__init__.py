@@ -10,17 +10,17 @@ and the graph that all samples share.
 It needs the package torch: pip install tcbuild[torch].
 """
 
-from tcbuild.errors import missing_package
+from tcbuild.errors import missing_package as _missing_package
 
 try:
-    from tcbuild.torch.batch import Batch, collate
-    from tcbuild.torch.cell_graph import CellGraph
-    from tcbuild.torch.dataset import Dataset, Sample
-    from tcbuild.torch.mask_generator import MaskGenerator
-    from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
-    from tcbuild.torch.random_sampler import RandomSampler
+    from tcbuild._masks.layout import Encoding, Form, MaskLayout
+    from tcbuild.torch._batch import Batch, collate
+    from tcbuild.torch._cell_graph import CellGraph
+    from tcbuild.torch._dataset import Dataset, Sample
+    from tcbuild.torch._mask_generator import MaskGenerator
+    from tcbuild.torch._random_sampler import RandomSampler
 except ModuleNotFoundError as error:
-    raise missing_package("tcbuild.torch", error) from error
+    raise _missing_package("tcbuild.torch", error) from error
 
 __all__ = [
     "Batch",
@@ -34,3 +34,7 @@ __all__ = [
     "Sample",
     "collate",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

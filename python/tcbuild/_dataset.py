@@ -1,0 +1,405 @@
+"""Datasets: sequences of samples, the same for all three variants."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, overload
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tcbuild._files.manifest import Manifest
+from tcbuild._files.remote import location
+from tcbuild._graph.cell import Cell
+from tcbuild._graph.graph import CellGraph
+from tcbuild._masks.computed import ComputedMasks
+from tcbuild._masks.incidence import CSR
+from tcbuild._masks.masks import Bytes
+from tcbuild._masks.removal import Removal
+from tcbuild._masks.shards import ShardMasks
+from tcbuild._sample import Sample
+from tcbuild._table.columns import Rows, as_array
+from tcbuild._table.combinations import Combinations, gene_numbers
+from tcbuild._table.controls import control_of_each, groups_of, wildtypes_of
+from tcbuild._table.kinds import Kinds
+from tcbuild._table.rows import position, selected, selects_several
+from tcbuild._table.sample_table import SampleTable, Table
+from tcbuild._table.samples import Samples
+from tcbuild._table.selection import read_selection
+from tcbuild._table.statistics import QUANTILES, Statistics
+from tcbuild.errors import SelectionError, unknown_name
+
+
+def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
+    """Opens a dataset's folder. It reads only the manifest; other files are opened, and checked, at
+    their first use.
+
+    path: a folder, or with the package fsspec its URL: s3://bucket/cell, https://host/cell. Of a
+        URL only the bytes that are needed are read, and checked, at each use; to train, copy it.
+
+    check="digest" first compares the SHA-256 of every file: 1 s per 1 to 2 GB and core.
+    """
+    if check not in ("digest", None):
+        raise ValueError(f"open {path}: check {check!r}\nhint: use 'digest', or omit it")
+    dataset = Dataset(path)
+    if check:
+        dataset.manifest.check_digests()
+    return dataset
+
+
+class _Masks(Protocol):
+    """How a variant keeps masks. For `out` see tcbuild.masks."""
+
+    def removed(self, index: int) -> npt.NDArray[np.uint32]: ...
+    def write_masks(self, index: int, out: Bytes) -> None: ...
+    def write_packed(self, index: int, out: Bytes) -> None: ...
+
+
+class Phenotype(NamedTuple):
+    """What the manifest says of a phenotype; "" for what it does not say.
+
+    statistic_of: the phenotype whose statistic it is, such as a standard error
+    """
+
+    name: str
+    unit: str = ""
+    description: str = ""
+    statistic_of: str = ""
+
+
+class Dataset:
+    """A dataset on disk, or a view of one: a sequence of samples.
+
+    A slice, a list of indices or a boolean array gives a view: a Dataset of these samples, in this
+    order, that shares all else. Views of views are views of the whole dataset, and `indices` says
+    which samples of it they have.
+
+        dataset[:1000], dataset[[5, 3]], dataset[dataset.phenotype("fitness") < 0.5]
+
+    phenotypes: what the manifest says of each, by name; phenotype_names: their order in arrays
+    attribute_names: names of the samples' attributes, such as medium
+    kinds: names of the kinds of perturbations, such as deletion, sorted; Sample.perturbed_kinds has
+        their indices. Empty in a set that does not say
+
+    All masks follow each other in canonical order; mask i has mask_sizes[i] positions, from
+    mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
+
+    It may be used from any number of threads, and in forked processes; pickling stores only its
+    path, and the indices of a view. Everything read from disk is checked: a damaged file or record
+    is a DatasetError that names it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = location(path)
+        self.manifest = Manifest(self.path)
+        self.variant: str = self.manifest["variant"]
+        self.codec: str | None = self.manifest.get("codec")
+        self.phenotypes = {
+            phenotype["name"]: Phenotype(**phenotype) for phenotype in self.manifest["phenotypes"]
+        }
+        self.phenotype_names = list(self.phenotypes)
+        self._attributes = {entry["name"]: entry["type"] for entry in self.manifest["attributes"]}
+        self.attribute_names = list(self._attributes)
+        self.mask_names: list[str] = [mask["name"] for mask in self.manifest["masks"]]
+        self.mask_sizes: list[int] = [mask["size"] for mask in self.manifest["masks"]]
+        self.mask_offsets = np.cumsum([0, *self.mask_sizes], dtype=np.int64)
+        self._whole: Dataset | None = None  # of a view
+        self._stored: Dataset | None = None  # of combinations: the dataset on disk
+        self._rows: Rows = range(self.manifest["samples"])
+        cell = self._cell = Cell(self.manifest)
+        self._kinds = Kinds(self.manifest, lambda: cell.gene_indices)
+        self.kinds = self._kinds.names
+        self._table: Table = SampleTable(self.manifest)
+        self._masks: _Masks
+        if self.variant == "incidence":
+            self._masks = ComputedMasks(self._table, int(self.mask_offsets[-1]), self._cell)
+        else:
+            self._masks = ShardMasks(self.manifest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._whole is not None:
+            return Dataset._view, (self._whole, self._rows)
+        if isinstance(self._table, Combinations):
+            return Dataset.combinations, (self._stored, self._table.genes, self._table.k)
+        return Dataset, (self.path,)
+
+    def __repr__(self) -> str:
+        codec = f", {self.codec}" if self.codec else ""
+        samples = f"{len(self):,} samples"
+        if self._whole is not None:
+            samples = f"{len(self):,} of {len(self.whole):,} samples"
+        return f"<tcbuild.Dataset {self.path}: {samples}, {self.variant}{codec}>"
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (Sample(self.whole, int(row)) for row in self._rows)
+
+    @overload
+    def __getitem__(  # type: ignore[overload-overlap]
+        self, index: slice | Iterable[SupportsIndex] | npt.NDArray[Any]
+    ) -> Dataset: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Sample: ...
+    def __getitem__(self, index: Any) -> Sample | Dataset:
+        """A sample, or for a slice, a list or array of indices, or a boolean array, a view.
+        Negative indices count from the end.
+        """
+        if selects_several(index):
+            return self._view(selected(self._rows, index))
+        return Sample(self.whole, self._row(index))
+
+    def _view(self, rows: Rows) -> Dataset:
+        return self._with(_whole=self.whole, _rows=rows)
+
+    def _with(self, **changes: Any) -> Dataset:
+        """A dataset that differs from this one in some attributes, and shares all others."""
+        other = object.__new__(Dataset)
+        vars(other).update(vars(self), **changes)
+        return other
+
+    @property
+    def whole(self) -> Dataset:
+        """The dataset that this is a view of, or itself."""
+        return self if self._whole is None else self._whole
+
+    def _row(self, index: object) -> int:
+        """The index in the whole dataset."""
+        return int(self._rows[position(index, len(self))])
+
+    @property
+    def indices(self) -> npt.NDArray[np.int64]:
+        """The index of each sample in the whole dataset, which Sample.index is too."""
+        return as_array(self._rows).copy()
+
+    @property
+    def samples(self) -> Samples:
+        """The samples as columns."""
+        return Samples(self._table, self._rows)
+
+    def phenotype(self, name: str) -> npt.NDArray[np.float64]:
+        """A phenotype of all samples, float64 [N], NaN if missing. The caller owns the array."""
+        return self._column("phenotype", name, self.phenotype_names)
+
+    def attribute(self, name: str) -> npt.NDArray[Any]:
+        """An attribute of all samples [N]: text as objects, None if missing, or float64, NaN if
+        missing. The caller owns the array.
+        """
+        return self._column("attribute", name, self.attribute_names)
+
+    def has_categories(self, attribute: str) -> bool:
+        """Whether an attribute is text."""
+        if attribute not in self._attributes:
+            raise unknown_name("attribute", attribute, self.attribute_names)
+        return bool(self._attributes[attribute] == "text")
+
+    def categories(self, attribute: str) -> list[str]:
+        """The different texts of an attribute, sorted; of a view, those of the whole dataset. They
+        are read once: 1 ms for 65,536 samples.
+        """
+        if not self.has_categories(attribute):
+            raise ValueError(
+                f"read categories: attribute {attribute!r} has numbers, expected text\n"
+                f"hint: dataset.attribute({attribute!r}) has the numbers"
+            )
+        return self._table.words(attribute)
+
+    def _column(self, what: str, name: str, names: list[str]) -> npt.NDArray[Any]:
+        if not isinstance(name, str):
+            raise TypeError(f"read {what}: found {type(name).__name__}, expected its name")
+        if name not in names:
+            raise unknown_name(what, name, names)
+        return self.samples[name]
+
+    def statistics(self, phenotype: str, quantiles: Sequence[float] = QUANTILES) -> Statistics:
+        """Count, mean, standard deviation and quantiles of a phenotype."""
+        return Statistics.of(self.phenotype(phenotype), quantiles)
+
+    def index_of(self, sample_id: Any) -> Any:
+        """The index of the sample with an id, or an array of indices for several ids, so that
+        dataset[dataset.index_of(sample_id)] is that sample.
+        """
+        return self.samples.index_of(sample_id)
+
+    def deletes(self, gene: str) -> npt.NDArray[np.bool_]:
+        """Which samples delete a gene, bool [N]; they may delete others. The caller owns the array.
+
+        dataset[dataset.deletes("YAL001C") & (dataset.phenotype("fitness") < 0.8)]
+        """
+        if not isinstance(gene, str):
+            raise TypeError(f"find samples: found {type(gene).__name__}, expected a gene's name")
+        if gene not in self._cell.gene_indices:
+            raise unknown_name("gene", gene, self._cell.gene_indices)
+        return self.samples.deleting(self._cell.gene_indices[gene])
+
+    def controls(
+        self,
+        by: Sequence[str] = (),
+        seed: int = 0,
+        missing: Literal["error", "mark"] = "error",
+    ) -> npt.NDArray[np.int64]:
+        """For each sample the index of a control, int64 [N]: a sample of this dataset or view that
+        perturbs no gene and has the same attributes `by`, chosen at random by seed and the sample's
+        index in the whole dataset. A missing attribute is a value of its own.
+
+            expression = cells[dataset.attribute("row")[dataset.controls(by=["cell_type"])]]
+
+        Samples without such a control are a ValueError that counts them; missing="mark" gives -1.
+        """
+        if isinstance(by, str):
+            raise TypeError(f"find controls: found the text {by!r}, expected a list of attributes")
+        for name in by:
+            if name not in self._attributes:
+                raise unknown_name("attribute", name, self.attribute_names, "find controls: ")
+        if missing not in ("error", "mark"):
+            raise ValueError(f"find controls: missing={missing!r}\nhint: use 'error' or 'mark'")
+        samples = self.samples
+        found = control_of_each(
+            wildtypes_of(samples, self._kinds.attribute),
+            groups_of(samples, by),
+            as_array(self._rows),
+            operator.index(seed),
+        )
+        if missing == "error" and (without := np.flatnonzero(found < 0)).size:
+            shown = self._table.ids(as_array(self._rows)[without[:5]])
+            same = f" with the same {', '.join(by)}" if by else ""
+            raise ValueError(
+                f"find controls: {len(without):,} of {len(self):,} samples have none{same}: "
+                f"{', '.join(f'{name!r:.50}' for name in shown)}"
+                f"{' and others' if len(without) > len(shown) else ''}\n"
+                "hint: name fewer attributes in by, or mark these samples by -1 with missing='mark'"
+            )
+        return found
+
+    def select(self, path: str | os.PathLike[str]) -> Dataset:
+        """The view of the samples that a file of `tcbuild select` or `tcbuild split` names, in the
+        dataset's order; a view returns the samples that it has.
+
+            train = tcbuild.open("cell/indices").select("split/train.arrow")
+
+        It fits every variant of one input. A selection of another dataset is a SelectionError.
+        """
+        if self._stored is not None:
+            raise SelectionError(
+                f"read {path}: found combinations, expected a stored dataset",
+                "select combinations by number: dataset[first:end], or a list of numbers",
+            )
+        numbers = read_selection(path, self.manifest["logical_content"], len(self.whole))
+        if self._whole is None:
+            return self[numbers]
+        return self[np.isin(self.indices, numbers)]
+
+    def combinations(self, genes: Iterable[str | SupportsIndex], k: int) -> Dataset:
+        """All combinations of k genes as a dataset of this one's graph and reaction rule, in the
+        order of itertools.combinations(genes, k). Samples are computed when they are asked for,
+        and nothing is stored.
+
+        genes: names or indices, each once
+
+            triples = dataset.combinations(screened, 3)[:1_000_000]
+            genes, ptr, _ = triples.perturbations(range(4096))    # 10 million samples per second
+
+        A sample's index in the whole dataset is its number in that order, and as text its id, as in
+        what the program builds of `combinations:`. There are no phenotypes and no attributes.
+        """
+        table = Combinations(gene_numbers(genes, self._cell.gene_indices), operator.index(k))
+        return self._with(
+            variant="combinations",
+            codec=None,
+            phenotypes={},
+            phenotype_names=[],
+            attribute_names=[],
+            _attributes={},
+            kinds=[],
+            _whole=None,
+            _stored=self.whole if self._stored is None else self._stored,
+            _rows=range(table.samples),
+            _table=table,
+            _masks=ComputedMasks(table, int(self.mask_offsets[-1]), self._cell),
+        )
+
+    def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The samples as an Arrow table; see Samples.to_arrow."""
+        return self.samples.to_arrow(columns)
+
+    def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
+        """The samples as a pandas DataFrame; see Samples.to_pandas."""
+        return self.samples.to_pandas(columns)
+
+    def to_polars(self, columns: Sequence[str] | None = None) -> Any:
+        """The samples as a polars DataFrame; see Samples.to_polars."""
+        return self.samples.to_polars(columns)
+
+    @property
+    def mask_basis(self) -> str:
+        """What determines masks besides the deleted genes: the graph's digest and the reaction
+        rule.
+
+        In datasets where these are equal, the same genes have the same masks.
+        """
+        return f"{self.manifest['graph_digest']} {self.manifest['options']['reaction_rule']}"
+
+    @property
+    def genes(self) -> list[str]:
+        """Gene names, by gene index."""
+        return self._cell.genes
+
+    @property
+    def graph(self) -> CellGraph:
+        """The cell graph, read at its first use: 30 ms and 30 MB for a yeast graph."""
+        return self._cell.graph
+
+    @property
+    def incidence(self) -> dict[str, CSR]:
+        """Per edge type, the positions of the edges that go with each gene, then with each
+        reaction, built from the graph.
+        """
+        return self._cell.incidence
+
+    @property
+    def removal(self) -> Removal:
+        """What each gene and reaction removes under the dataset's reaction rule."""
+        return self._cell.removal
+
+    def read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
+        """The removed positions of a sample, ascending, among all positions. The caller owns the
+        array.
+        """
+        return self._masks.removed(self._row(index))
+
+    def fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
+        """Writes all masks of a sample to out: bool or uint8 [mask_offsets[-1]], contiguous."""
+        self._masks.write_masks(self._row(index), _as_bytes(out, int(self.mask_offsets[-1])))
+
+    def fill_packed(self, index: SupportsIndex, out: npt.NDArray[np.uint8]) -> None:
+        """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], packed like
+        np.packbits(bitorder="little").
+        """
+        self._masks.write_packed(
+            self._row(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8))
+        )
+
+    def perturbations(
+        self, indices: slice | Iterable[SupportsIndex]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """The deleted genes and phenotypes of a batch of B samples, without reading masks.
+
+        indices: as for a view
+
+        Returns perturbation indices, sample b's at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
+        [B, P], NaN if missing.
+        """
+        return self._table.perturbations(selected(self._rows, indices))
+
+
+def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:
+    if out.dtype.char not in "B?" or out.shape != (expected,) or not out.flags.c_contiguous:
+        raise ValueError(
+            f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides}, expected "
+            f"contiguous uint8 or bool, shape ({expected},)"
+        )
+    return out.view(np.uint8)

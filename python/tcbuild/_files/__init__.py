@@ -1,0 +1,1 @@
+"""The files of a dataset, on a disk or at a URL."""

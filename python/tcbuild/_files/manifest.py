@@ -1,0 +1,292 @@
+"""manifest.json: what a dataset is, and what its files must be."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from tcbuild._files.data_file import DataFile, File, NoFileError
+from tcbuild._files.manifest_shape import misfit
+from tcbuild._files.remote import STAGE, RemoteFile, Url
+from tcbuild._lazy import lazy_property
+from tcbuild.errors import (
+    DamagedFileError,
+    DatasetError,
+    FormatVersionError,
+    ManifestError,
+    MissingFileError,
+    MissingShardError,
+    UnreadableFileError,
+)
+
+FORMAT_VERSION = 4
+
+SAMPLE_ID, PERTURBATION_INDICES = "sample_id", "perturbation_indices"  # columns of samples
+
+RESTORE = "restore the dataset from a copy or build it again; `tcbuild verify` lists all damage"
+
+_BLOCK = 1 << 20  # bytes to read and hash at a time
+_LONGEST = 1 << 28  # bytes; a manifest of 100,000 shards has 30 MB
+_MOST_POSITIONS = 2**31 - 1
+
+
+class Manifest(dict[str, Any]):
+    """manifest.json's content, as store/FORMAT.md describes it, and its folder.
+
+    Reading checks its checksum, format version and types, and that masks, shards and files are
+    consistent.
+    """
+
+    def __init__(self, folder: Path | Url):
+        path = folder / "manifest.json"
+        text = _read_text(folder)
+        try:
+            content = json.loads(text)
+            version = content["format_version"]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise ManifestError(
+                f"read {path}: {_brief(error)}, expected JSON with a format_version", RESTORE
+            ) from error
+        if isinstance(version, bool) or version != FORMAT_VERSION:
+            raise FormatVersionError(
+                f"read {path}: format version {version!s:.20}, expected {FORMAT_VERSION}",
+                "build it again with `tcbuild incidence` or `tcbuild dataset`, or read it with "
+                "the tcbuild package of the program that built it",
+            )
+        super().__init__(content)
+        self.folder = folder
+        problem = misfit(content) or self._problem(text)
+        if problem:
+            raise ManifestError(f"read {path}: {problem}", RESTORE)
+        self._files = {file["name"]: file for file in self["files"]}
+
+    @property
+    def seed(self) -> int:
+        """The seed of sample 0's checksums; sample i has i more."""
+        return int(self["identity"][:16], 16)
+
+    @lazy_property
+    def parts(self) -> list[str]:
+        """The names of the files of the sample table, in order."""
+        count = -(-self["samples"] // self["samples_per_part"]) if self["samples"] else 0
+        return [f"samples/part-{number:05}.arrow" for number in range(count)]
+
+    def open_file(self, name: str) -> File:
+        """A data file, after checking its size; a URL's is checked when its bytes are read."""
+        path, listed = self.folder / name, self._listed(name)
+        if isinstance(path, Url):
+            return RemoteFile(path, listed["bytes"])
+        file = _open(path)
+        if file is None:
+            raise _missing(path, f"expected {listed['bytes']:,} bytes")
+        if file.size != listed["bytes"]:
+            raise DamagedFileError(
+                f"open {path}: it has {file.size:,} bytes, expected {listed['bytes']:,}", RESTORE
+            )
+        return file
+
+    def size(self, name: str) -> int:
+        """A data file's size in bytes."""
+        size: int = self._listed(name)["bytes"]
+        return size
+
+    def read_file(self, name: str) -> bytearray:
+        """A whole data file. The bytes returned are those whose SHA-256 was compared (1 s per 1 to
+        2 GB).
+        """
+        content = bytearray()
+        self._check_digest(name, content)
+        return content
+
+    def check_digests(self) -> None:
+        """Compares each data file's SHA-256, several at a time; DatasetError names the first that
+        differs.
+        """
+        with ThreadPoolExecutor() as pool:
+            for _ in pool.map(self._check_digest, self._files):
+                pass
+
+    def _check_digest(self, name: str, content: bytearray | None = None) -> None:
+        """Compares a file's SHA-256, and appends what was read to content."""
+        digest = hashlib.sha256()
+        for block in self._blocks(name):
+            digest.update(block)
+            if content is not None:
+                content += block
+        expected = self._listed(name)["sha256"]
+        if digest.hexdigest() != expected:
+            raise DamagedFileError(
+                f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()}, expected "
+                f"{expected}",
+                RESTORE,
+            )
+
+    def _blocks(self, name: str) -> Iterator[bytes]:
+        file = self.open_file(name)
+        try:
+            for start in range(0, file.size, _BLOCK):
+                yield file.read(start, min(_BLOCK, file.size - start))
+        except ValueError as error:
+            raise DamagedFileError(f"read {self.folder / name}: {error}", RESTORE) from error
+        except OSError as error:
+            raise unreadable(self.folder / name, error) from error
+
+    def _listed(self, name: str) -> dict[str, Any]:
+        if name not in self._files:
+            raise ManifestError(
+                f"open {self.folder / name}: manifest.json does not list it", RESTORE
+            )
+        listed: dict[str, Any] = self._files[name]
+        return listed
+
+    def _problem(self, text: bytes) -> str:
+        """Describes an inconsistency, or ""."""
+        computed = hashlib.sha256(
+            text.replace(self["checksum"].encode(errors="replace"), b"", 1)
+        ).hexdigest()
+        if computed != self["checksum"]:
+            return f"its text has checksum {computed}, expected {self['checksum']:.64}"
+        if not re.fullmatch("[0-9a-f]{64}", self["identity"]):
+            return f"identity {self['identity']:.64}, expected 64 hexadecimal digits"
+        if sum(mask["size"] for mask in self["masks"]) > _MOST_POSITIONS:
+            return f"masks: more than {_MOST_POSITIONS:,} positions"
+        if (rule := self["options"].get("reaction_rule")) not in ("all", "gpr"):
+            return f"options: reaction_rule {rule!s:.64}, expected all or gpr"
+        names = [file["name"] for file in self["files"]]
+        if len(names) != len(set(names)):
+            return "files: a name is listed twice"
+        for name in names:
+            if not name.isprintable() or Path(name).is_absolute() or ".." in Path(name).parts:
+                return f"files: {name[:64]!r} does not lie in the dataset"
+        if problem := self._problem_of_samples():
+            return problem
+        needed = ["samples/_checksums", *self.parts] if self["samples"] else []
+        if self["variant"] == "incidence":
+            needed += ["incidence.arrow", "incidence.positions"]
+        elif self["variant"] in ("indices", "full-masks"):
+            needed += [f"{shard['name']}/data.mdb" for shard in self.get("shards", [])]
+        else:
+            return f"variant {self['variant']:.64}, expected incidence, indices or full-masks"
+        if missing := [name for name in needed if name not in names]:
+            return f"files: {missing[0]:.64} is missing"
+        return "" if self["variant"] == "incidence" else self._problem_of_shards()
+
+    def _problem_of_samples(self) -> str:
+        phenotypes = [phenotype["name"] for phenotype in self["phenotypes"]]
+        columns = [SAMPLE_ID, PERTURBATION_INDICES, *phenotypes]
+        columns += [attribute["name"] for attribute in self["attributes"]]
+        if len(columns) != len(set(columns)):
+            return "phenotypes, attributes: a name is another column's"
+        if any("\ud800" <= character <= "\udfff" for name in columns for character in name):
+            return "phenotypes, attributes: a name is not UTF-8"
+        for phenotype in self["phenotypes"]:
+            if (other := phenotype.get("statistic_of")) and other not in phenotypes:
+                return f"phenotypes: {phenotype['name']!r:.64} is a statistic of {other!r:.64}"
+        for attribute in self["attributes"]:
+            if attribute["type"] not in ("text", "number"):
+                return f"attributes: type {attribute['type']:.64}, expected text or number"
+        per_part, per_batch = self.get("samples_per_part"), self.get("samples_per_batch")
+        if self["samples"] and not (per_part and per_batch and per_part % per_batch == 0):
+            return f"samples_per_part {per_part}, expected a multiple of samples_per_batch"
+        if self["samples"] > len(self["files"]) * (per_part or 0):
+            return f"samples: more than {len(self['files'])} files hold"
+        return ""
+
+    def _problem_of_shards(self) -> str:
+        if not self.get("codec") or not self.get("samples_per_value"):
+            return "codec or samples_per_value is missing"
+        next_sample = 0
+        for shard in self.get("shards", []):
+            if shard["first"] != next_sample or shard["samples"] < 1:
+                return (
+                    f"shard {shard['name']:.64} starts at sample {shard['first']}, expected "
+                    f"{next_sample}"
+                )
+            next_sample += shard["samples"]
+        return (
+            ""
+            if next_sample == self["samples"]
+            else f"{next_sample} samples in shards, expected {self['samples']}"
+        )
+
+
+def unreadable(path: Path | Url, error: OSError) -> DatasetError:
+    """The error for a file that the operating system, or a server, cannot read."""
+    if isinstance(error, FileNotFoundError):
+        return _missing(path, "expected what manifest.json lists")
+    remote = isinstance(path, Url)
+    hint = f"check the network and your rights, or {STAGE}"
+    return UnreadableFileError(
+        f"read {path}: {error.strerror or error}",
+        hint if remote else "check its permissions and its disk",
+    )
+
+
+def _missing(path: Path | Url, expected: str) -> MissingFileError:
+    kind = MissingShardError if str(path).endswith("data.mdb") else MissingFileError
+    return kind(f"open {path}: it is missing, {expected}", RESTORE)
+
+
+def _open(path: Path) -> DataFile | None:
+    """An open file, or None if it does not exist."""
+    try:
+        return DataFile(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except NoFileError as error:
+        raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _read_text(folder: Path | Url) -> bytes:
+    path = folder / "manifest.json"
+    try:
+        if isinstance(path, Url):
+            text = path.read(0, _LONGEST + 1)
+        else:
+            file = DataFile(path)
+            text = file.read(0, min(file.size, _LONGEST + 1))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ManifestError(*_no_manifest(folder)) from error
+    except ValueError as error:
+        raise ManifestError(f"read {path}: {error}", RESTORE) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(text) > _LONGEST:
+        raise ManifestError(
+            f"read {path}: it has more than {_LONGEST:,} bytes, expected that at most", RESTORE
+        )
+    return text
+
+
+def _no_manifest(folder: Path | Url) -> tuple[str, str]:
+    """What is wrong with a folder without manifest.json, and what to open instead."""
+    hint = (
+        "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build "
+        "has none"
+    )
+    found = "there is no manifest.json"
+    if isinstance(folder, Path) and folder.is_file():
+        found = "it is a file"
+    elif isinstance(folder, Path) and not folder.exists():
+        found = "there is no such folder"
+        if folder.parent.is_dir():
+            near = get_close_matches(folder.name, [path.name for path in folder.parent.iterdir()])
+            if near:
+                hint = f"did you mean {folder.parent / near[0]}?"
+    elif isinstance(folder, Path):
+        inside = [*folder.glob("*/manifest.json"), *folder.glob("current/*/manifest.json")]
+        if inside:  # such as a dataset of `tcbuild rebuild`
+            hint = f"open a dataset in it: {', '.join(sorted({str(p.parent) for p in inside})[:5])}"
+    return f"open {folder}: {found}, expected a dataset's folder", hint
+
+
+def _brief(error: Exception) -> str:
+    return f"{type(error).__name__} {error!s:.100}"

@@ -1,0 +1,1 @@
+"""Masks: stored, computed, and laid out for batches."""

@@ -1,0 +1,78 @@
+"""The incidence files: for each gene and reaction, the positions that go with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import xxhash
+
+from tcbuild._files.manifest import RESTORE, Manifest, unreadable
+from tcbuild._table.columns import whole
+from tcbuild.errors import DamagedFileError
+
+_MOST_KEPT = 32 << 20  # bytes of rows; all of a yeast graph have 20 MB
+_INDEX, _POSITIONS = "incidence.arrow", "incidence.positions"
+_SCHEMA = pa.schema(
+    [
+        pa.field("end", pa.int64(), nullable=False),
+        pa.field("checksum", pa.uint64(), nullable=False),
+    ]
+)
+
+
+class IncidenceFile:
+    """Reads rows of positions when a sample needs them, and keeps them, up to a limit of memory: to
+    read a row and compare it with its checksum takes as long as the rest of a sample's masks.
+
+    Any number of threads and forked processes may read.
+    """
+
+    def __init__(self, manifest: Manifest, rows: int):
+        self._path = manifest.folder / _POSITIONS
+        index = manifest.folder / _INDEX
+        try:
+            table = pa.ipc.open_file(pa.py_buffer(manifest.read_file(_INDEX))).read_all()
+            if not table.schema.equals(_SCHEMA) or table.num_rows != rows:
+                raise ValueError(
+                    f"it has {table.num_rows:,} rows of {', '.join(map(str, table.schema))}, "
+                    f"expected {rows:,} of {', '.join(map(str, _SCHEMA))}"
+                )
+        except (ValueError, pa.ArrowException) as error:
+            raise DamagedFileError(f"read {index}: {error}", RESTORE) from error
+        ends = np.concatenate([np.zeros(1, np.int64), whole(table.column("end"), np.int64)])
+        # As memoryviews, whose items are ints.
+        self._ends = ends.data
+        self._checksums = whole(table.column("checksum"), np.uint64).data
+        self._kept: dict[int, npt.NDArray[np.int32]] = {}
+        self._bytes_kept = 0
+        self._file = manifest.open_file(_POSITIONS)
+
+    def rows(self, nodes: list[int]) -> npt.NDArray[np.int32]:
+        """The positions of some rows, in the order of nodes."""
+        rows = [
+            found if (found := self._kept.get(row)) is not None else self._read(row)
+            for row in nodes
+        ]
+        return np.concatenate(rows) if rows else np.empty(0, np.int32)
+
+    def _read(self, row: int) -> npt.NDArray[np.int32]:
+        start, end = self._ends[row], self._ends[row + 1]
+        try:
+            content = self._file.read(4 * start, 4 * (end - start))
+        except ValueError as error:
+            raise DamagedFileError(f"read {self._path}: row {row}: {error}", RESTORE) from error
+        except OSError as error:
+            raise unreadable(self._path, error) from error
+        computed = xxhash.xxh64_intdigest(content)
+        if computed != self._checksums[row]:
+            raise DamagedFileError(
+                f"read {self._path}: row {row} has checksum {computed:016x}, expected "
+                f"{self._checksums[row]:016x}",
+                RESTORE,
+            )
+        found = np.frombuffer(content, np.int32)
+        if self._bytes_kept + found.nbytes <= _MOST_KEPT:
+            self._kept[row] = found
+            self._bytes_kept += found.nbytes
+        return found

@@ -1,0 +1,123 @@
+"""Masks of the indices and full-masks variants: payloads in LMDB shards."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from bisect import bisect_right
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+import zstandard
+
+from tcbuild._files.manifest import RESTORE, Manifest, unreadable
+from tcbuild._files.remote import Url
+from tcbuild._files.shard_file import ShardFile
+from tcbuild._lazy import lazy_property
+from tcbuild._masks.codecs import CODECS, Codec
+from tcbuild._masks.masks import Bytes
+from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
+
+_COUNT = struct.Struct("<I")
+_ENTRY = struct.Struct("<II")  # end of a payload, and its checksum
+
+T = TypeVar("T")
+
+
+class ShardMasks:
+    """Reads payloads. A shard is opened at its first use. Any number of threads and forked
+    processes may read.
+    """
+
+    def __init__(self, manifest: Manifest):
+        self._manifest, self._seed = manifest, manifest.seed
+        self._shards = manifest["shards"]
+        self._firsts = [shard["first"] for shard in self._shards]
+        self._files: dict[int, ShardFile] = {}
+        self._per_value: int = manifest["samples_per_value"]
+        size = sum(mask["size"] for mask in manifest["masks"])
+        kind = manifest["variant"], manifest["codec"]
+        if kind not in CODECS:
+            raise ManifestError(
+                f"read {manifest.folder}: codec {kind[1]!r} of {kind[0]} is unknown", RESTORE
+            )
+        # Not self: a cycle would keep files open until Python looks for cycles.
+        self._local = _Local(lambda: CODECS[kind](size))
+
+    def removed(self, index: int) -> npt.NDArray[np.uint32]:
+        return self._read(index, lambda payload: self._local.codec.removed(payload))
+
+    def write_masks(self, index: int, out: Bytes) -> None:
+        self._read(index, lambda payload: self._local.codec.write_masks(payload, out))
+
+    def write_packed(self, index: int, out: Bytes) -> None:
+        self._read(index, lambda payload: self._local.codec.write_packed(payload, out))
+
+    def _read(self, index: int, decode: Callable[[memoryview], T]) -> T:
+        """Returns decode of a sample's payload."""
+        number = bisect_right(self._firsts, index) - 1
+        shard = self._shards[number]
+        value, in_value = divmod(index - shard["first"], self._per_value)
+        file = self._files.get(number) or self._open(number)
+        try:
+            expected = min(self._per_value, shard["samples"] - value * self._per_value)
+            return decode(_payload(file, value, in_value, expected, self._seed + index))
+        except OSError as error:
+            raise unreadable(self._path(number), error) from error
+        except (ValueError, struct.error, zstandard.ZstdError) as error:
+            path = self._path(number)
+            raise DamagedRecordError(f"read {path}: sample {index}: {error}", RESTORE) from error
+
+    def _path(self, number: int) -> Path | Url:
+        return self._manifest.folder / f"{self._shards[number]['name']}/data.mdb"
+
+    def _open(self, number: int) -> ShardFile:
+        shard = self._shards[number]
+        path, data = self._path(number), self._manifest.open_file(f"{shard['name']}/data.mdb")
+        try:
+            file = ShardFile(
+                data, range(shard["first"], shard["first"] + shard["samples"], self._per_value)
+            )
+        except (ValueError, struct.error) as error:
+            raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
+        except OSError as error:
+            raise unreadable(path, error) from error
+        self._files[number] = file
+        return file
+
+
+def _payload(file: ShardFile, value: int, number: int, expected: int, seed: int) -> memoryview:
+    """A payload of a value that must have the expected number of them, after comparing its
+    checksum.
+    """
+    directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
+    (count,) = _COUNT.unpack_from(directory)
+    if count != expected:
+        raise ValueError(f"its value has {count} payloads, expected {expected}")
+    at = _COUNT.size + number * _ENTRY.size
+    start = _ENTRY.unpack_from(directory, at - _ENTRY.size)[0] if number else 0
+    end, stored = _ENTRY.unpack_from(directory, at)
+    if number + 1 == expected and len(directory) + end != file.length(value):
+        raise ValueError(
+            f"its value ends at byte {file.length(value)}, expected {len(directory) + end}"
+        )
+    payload = file.read(value, len(directory) + start, len(directory) + end)
+    computed = xxhash.xxh64_intdigest(payload, seed & 0xFFFFFFFFFFFFFFFF) & 0xFFFFFFFF
+    if computed != stored:
+        raise ValueError(f"its payload has checksum {computed:08x}, expected {stored:08x}")
+    return memoryview(payload)
+
+
+class _Local(threading.local):
+    """A codec for each thread."""
+
+    def __init__(self, make: Callable[[], Codec]):
+        self._make = make
+
+    @lazy_property
+    def codec(self) -> Codec:
+        return self._make()

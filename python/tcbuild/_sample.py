@@ -1,0 +1,133 @@
+"""A sample of a dataset."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tcbuild._lazy import lazy_property
+from tcbuild._masks.masks import Bytes
+from tcbuild._table.kinds import Kinds, Perturbed
+from tcbuild._table.sample_table import Labels, Table
+from tcbuild.errors import ByName
+
+_SHOWN = 10  # genes in a repr
+
+
+class Source(Protocol):
+    """The dataset that a sample is read from."""
+
+    mask_names: list[str]
+    mask_sizes: list[int]
+    mask_offsets: npt.NDArray[np.int64]
+    phenotype_names: list[str]
+    kinds: list[str]
+    _table: Table
+    _kinds: Kinds
+
+    @property
+    def genes(self) -> list[str]: ...
+    def read_removed(self, index: int) -> npt.NDArray[np.uint32]: ...
+    def fill_masks(self, index: int, out: npt.NDArray[np.bool_ | np.uint8]) -> None: ...
+    def fill_packed(self, index: int, out: Bytes) -> None: ...
+
+
+class Sample:
+    """One genotype with its measurements. Everything is read at its first use, and kept.
+
+    index: its index in the whole dataset, also where it was taken from a view.
+    """
+
+    def __init__(self, dataset: Source, index: int):
+        self._dataset = dataset
+        self.index = index
+
+    def __repr__(self) -> str:
+        genes = self.deleted_genes
+        shown = ", ".join(genes[:_SHOWN]) or "nothing"
+        more = f" and {len(genes) - _SHOWN:,} more" if len(genes) > _SHOWN else ""
+        return f"<tcbuild.Sample {self.index} {self.id!r:.100}: deletes {shown}{more}>"
+
+    @lazy_property
+    def _labels(self) -> Labels:
+        return self._dataset._table.labels(self.index)
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self._labels.sample_id
+
+    @property
+    def deleted(self) -> npt.NDArray[np.int32]:
+        """int32 [g], the deleted genes, ascending."""
+        return self._labels.deleted
+
+    @lazy_property
+    def _perturbed(self) -> Perturbed:
+        text = None
+        if self._dataset.kinds:
+            text = self.attributes[self._dataset._kinds.attribute]
+        return self._dataset._kinds.of(self.deleted, text)
+
+    @property
+    def perturbed(self) -> npt.NDArray[np.int32]:
+        """int32 [p], all genes that it perturbs, ascending: the deleted ones, and those that a
+        perturbation of another kind leaves in the graph.
+        """
+        return self._perturbed[0]
+
+    @property
+    def perturbed_kinds(self) -> npt.NDArray[np.int8]:
+        """int8 [p], the kind of the perturbation of each: an index of Dataset.kinds, -1 if it is
+        not known.
+        """
+        return self._perturbed[1]
+
+    @property
+    def phenotypes(self) -> npt.NDArray[np.float64]:
+        """float64 [P], in the order of Dataset.phenotype_names, NaN if missing."""
+        return self._labels.phenotypes
+
+    @lazy_property
+    def attributes(self) -> dict[str, str | float | None]:
+        """By name, in the order of Dataset.attribute_names, None if missing."""
+        return self._dataset._table.attributes(self.index)
+
+    @property
+    def deleted_genes(self) -> list[str]:
+        """The names of the deleted genes."""
+        names = self._dataset.genes
+        return [names[gene] for gene in self.deleted]
+
+    @lazy_property
+    def removed(self) -> npt.NDArray[np.uint32]:
+        """The removed positions, ascending, among all positions."""
+        return self._dataset.read_removed(self.index)
+
+    @lazy_property
+    def all_masks(self) -> npt.NDArray[np.bool_]:
+        """All masks in one array: bool [Dataset.mask_offsets[-1]], true where kept."""
+        masks = np.empty(self._dataset.mask_offsets[-1], np.bool_)
+        self._dataset.fill_masks(self.index, masks)
+        return masks
+
+    @lazy_property
+    def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """The mask of each node and edge type, in canonical order: views of all_masks."""
+        masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
+        return ByName(
+            "mask",
+            {
+                name: masks[start:end]
+                for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
+            },
+        )
+
+    @lazy_property
+    def packed(self) -> Bytes:
+        """all_masks with 8 positions per byte, in little bit order: an eighth of the memory."""
+        packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)
+        self._dataset.fill_packed(self.index, packed)
+        return packed

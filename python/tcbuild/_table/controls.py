@@ -1,0 +1,84 @@
+"""Matched controls: for each sample a wild type that was measured under the same conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tcbuild._table.columns import ends, numbers, view
+from tcbuild._table.columns import missing as where_missing
+from tcbuild._table.samples import Samples
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+
+
+def control_of_each(
+    wildtypes: npt.NDArray[np.bool_],
+    groups: npt.NDArray[np.int64],
+    numbers: npt.NDArray[np.int64],
+    seed: int,
+) -> npt.NDArray[np.int64]:
+    """For each sample the place of a wild type in its group, -1 without one. Of a group's n wild
+    types it is that with the place z mod n in their order, where z is the output of SplitMix64
+    that belongs to the sample's number (store/FORMAT.md, section Selections).
+    """
+    places = np.flatnonzero(wildtypes)
+    places = places[np.argsort(groups[places], kind="stable")]
+    first = np.searchsorted(groups[places], groups, side="left")
+    count = np.searchsorted(groups[places], groups, side="right") - first
+    found = np.full(len(groups), -1, np.int64)
+    some = count > 0
+    chosen = _random(seed, numbers[some]) % count[some].astype(np.uint64)
+    found[some] = places[first[some] + chosen.astype(np.int64)]
+    return found
+
+
+def _random(seed: int, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """The outputs of SplitMix64 with these numbers, from 0."""
+    state = np.uint64(seed % 2**64)
+    z = state + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)
+    for shift, factor in _MIX:
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    return z ^ (z >> np.uint64(31))
+
+
+def groups_of(samples: Samples, by: Sequence[str]) -> npt.NDArray[np.int64]:
+    """A number for each sample, the same for those that agree in the columns. A missing value is a
+    value of its own.
+    """
+    groups = np.zeros(len(samples), np.int64)
+    for column in samples.to_arrow(by).combine_chunks().columns if by else ():
+        codes = np.unique(_values(column), return_inverse=True)[1]
+        groups = np.unique(groups * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
+    return groups
+
+
+def _values(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """A column of at most one chunk as numbers: those of texts with a dictionary, or its own."""
+    if not pa.types.is_dictionary(column.type):
+        return numbers(column)
+    codes = np.empty(len(column), np.int32)
+    for chunk in column.chunks:
+        codes[:] = view(chunk.indices, np.int32)
+        codes[where_missing(chunk)] = -1
+    return codes
+
+
+def wildtypes_of(samples: Samples, kinds: str) -> npt.NDArray[np.bool_]:
+    """Which samples perturb no gene, bool [N].
+
+    kinds: the attribute with the kinds of perturbations, which is missing where there is none, or
+        "": a sample that only overexpresses a gene deletes nothing, and is no wild type
+    """
+    found = []
+    for chunk in samples.to_arrow(["perturbation_indices"]).column(0).chunks:
+        found.append(np.diff(ends(chunk)) == 0)
+    wildtypes = np.concatenate([np.empty(0, bool), *found])
+    if kinds:
+        wildtypes &= np.array([text is None for text in samples[kinds]], bool)
+    return wildtypes

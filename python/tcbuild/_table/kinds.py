@@ -1,0 +1,79 @@
+"""Of what kind the perturbations of samples are (store/FORMAT.md, Kinds)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from tcbuild._files.manifest import RESTORE, Manifest
+from tcbuild.errors import DamagedFileError
+
+_MOST = 127  # of kinds that int8 can number
+_MEMO = 1 << 16  # texts whose codes are kept
+
+_Genes = npt.NDArray[np.int32]
+_Codes = npt.NDArray[np.int8]
+Perturbed = tuple[_Genes, _Codes]
+
+
+class Kinds:
+    """The kinds of a dataset's perturbations: none in a set that does not say.
+
+    names: of all kinds, sorted; their places are the codes. attribute: that has them, or ""
+    """
+
+    def __init__(self, manifest: Manifest, gene_indices: Callable[[], Mapping[str, int]]):
+        kinds = manifest.get("kinds", {})
+        self.names: list[str] = sorted(kinds.get("perturbations", ()), key=str.lower)
+        self.attribute: str = kinds.get("attribute", "")
+        if len(self.names) > _MOST:
+            raise ValueError(
+                f"open dataset: found {len(self.names)} kinds of perturbations, expected at most "
+                f"{_MOST}\nhint: give similar kinds one name in the perturbation set"
+            )
+        self._folder, self._gene_indices = manifest.folder, gene_indices
+        # kinds are the same in upper and lower case
+        self._codes = {name.lower(): code for code, name in enumerate(self.names)} | {"": -1}
+        # Cells have few genotypes. An lru_cache of a method would be a circle: files stay open.
+        self._parsed: dict[tuple[str, int], tuple[_Codes, _Genes, _Codes]] = {}
+
+    def of(self, deleted: npt.NDArray[np.integer], text: str | float | None) -> Perturbed:
+        """All genes that a sample perturbs, int32 ascending, and the code of each one's kind, int8,
+        -1 if it is not known. deleted: its perturbation indices. text: of its attribute.
+        """
+        if text is None:
+            return deleted.astype(np.int32), np.full(len(deleted), -1, np.int8)
+        key = str(text), len(deleted)
+        parsed = self._parsed.get(key)
+        if parsed is None:
+            if len(self._parsed) >= _MEMO:
+                self._parsed.clear()
+            parsed = self._parsed[key] = self._parse(*key)
+        codes, kept, kept_codes = parsed
+        if not len(kept):
+            return deleted.astype(np.int32), codes.copy()
+        genes = np.concatenate([deleted.astype(np.int32), kept])
+        order = np.argsort(genes, kind="stable")
+        return genes[order], np.concatenate([codes, kept_codes])[order]
+
+    def _parse(self, text: str, deleted: int) -> tuple[_Codes, _Genes, _Codes]:
+        """The codes of the deleted genes, and the other genes with theirs."""
+        parts = text.split("|")
+        kept = [part.rpartition("=") for part in parts[deleted:]]
+        try:
+            if len(parts) < deleted:
+                raise ValueError(f"found {len(parts)} kinds, expected {deleted}")
+            genes = [self._gene_indices()[gene] for gene, _, _ in kept]
+            codes = [self._codes[kind.lower()] for kind in parts[:deleted]]
+            kept_codes = [self._codes[kind.lower()] for _, _, kind in kept]
+        except (KeyError, ValueError) as error:
+            raise DamagedFileError(
+                f"read {self._folder}: attribute {self.attribute!r}: {error}", RESTORE
+            ) from error
+        return (
+            np.array(codes, np.int8),
+            np.array(genes, np.int32),
+            np.array(kept_codes, np.int8),
+        )

@@ -1,0 +1,309 @@
+"""Samples joined to batches. No edge is copied: what all samples share is in the graph, not in a
+batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from itertools import cycle, islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.utils.data._utils.collate import default_collate_fn_map
+
+import tcbuild
+from tcbuild._lazy import lazy_property
+from tcbuild._masks.genotypes import Genotypes, per_genotype
+from tcbuild._masks.layout import Encoding, Form, MaskLayout
+from tcbuild._masks.removed import Removed
+from tcbuild.errors import ByName, unknown_name
+from tcbuild.torch._attributes import Annotated, Attributes, perturbed_of
+from tcbuild.torch._basis import mark_basis
+from tcbuild.torch._dataset import Dataset, Sample
+from tcbuild.torch._edges import Edges
+from tcbuild.torch._filtered import FilteredEdges
+
+
+@dataclass(frozen=True, eq=False)
+class Batch(Annotated, FilteredEdges):
+    """B samples.
+
+    sample_indices: int64 [B], the index of each sample in its own whole dataset: not in a view or
+        Subset, and not in a ConcatDataset, of which two samples in a batch may have the same one
+    sample_ids: their names
+    deleted: int64 [K], the deleted genes of all samples, in sample order; not offset
+        by sample
+    deleted_ptr: int64 [B + 1], sample b deletes
+        deleted[ptr[b]:ptr[b + 1]]
+    deleted_batch: int64 [K], the sample of each deleted gene
+    perturbed, perturbed_kinds, perturbed_ptr: of a set with kinds of perturbations, else
+        None: int64 [P], the genes that each sample perturbs, deleted or not; int8 [P], the kind of
+        each, an index of tcbuild.Dataset.kinds, -1 if it is not known; int64 [B + 1], sample b
+        perturbs perturbed[ptr[b]:ptr[b + 1]]
+    phenotypes: float64 [B, P], NaN if missing; the columns are phenotype_names. These are all
+        numbers of the perturbation set, including statistics such as p-values and standard errors
+        (dataset.stored.phenotypes says which), so select your targets by name:
+        batch.phenotype("fitness")
+    masks: see below; an error in a batch without masks
+    mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
+
+    A batch is transferred (from a worker, into pinned memory, to a device) as the positions that
+    its masks remove, some thousand numbers per sample. The masks are written at their first use.
+    Pickling moves a batch to the CPU.
+    """
+
+    sample_indices: Tensor
+    sample_ids: list[str]
+    deleted: Tensor
+    deleted_ptr: Tensor
+    deleted_batch: Tensor
+    phenotypes: Tensor
+    phenotype_names: list[str]
+    mask_basis: str
+    perturbed: Tensor | None = None
+    perturbed_kinds: Tensor | None = None
+    perturbed_ptr: Tensor | None = None
+    _layout: MaskLayout | None = None
+    _removals: Tensor | None = None
+    _kept_bits: Tensor | None = None
+    _removed: Removed | None = None
+    _edges: Edges | None = None
+    _attributes: Attributes | None = None
+    _genotype_genes: Tensor | None = None
+    _genotype_ptr: Tensor | None = None
+    _genotype_numbers: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        mark_basis(self.deleted, self.mask_basis)
+
+    def __len__(self) -> int:
+        return len(self.sample_indices)
+
+    def phenotype(self, name: str) -> Tensor:
+        """A phenotype of all samples, float64 [B], NaN if missing."""
+        if name not in self.phenotype_names:
+            raise unknown_name("phenotype", name, self.phenotype_names)
+        return self.phenotypes[:, self.phenotype_names.index(name)]
+
+    @lazy_property
+    def masks(self) -> dict[str, Tensor]:
+        """The masks in collate's form and encoding, by name in canonical order: views of one buffer
+        on the batch's device.
+        """
+        if self._layout is None or self._removals is None:
+            raise AttributeError(
+                "found a batch collated without masks\n"
+                "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
+            )
+        masks = ByName("mask", self._layout.masks(len(self), self._removals, self._kept_bits))
+        object.__setattr__(self, "_written", _version(masks))
+        return masks
+
+    @property
+    def genotypes(self) -> Genotypes | None:
+        """For a MaskGenerator, which makes the masks of each genotype once."""
+        if self._genotype_genes is None:
+            return None
+        assert self._genotype_ptr is not None and self._genotype_numbers is not None
+        return Genotypes(self._genotype_genes, self._genotype_ptr, self._genotype_numbers)
+
+    def _device(self) -> torch.device:
+        return self.sample_indices.device
+
+    def _block(self, name: str) -> Tensor:
+        return self._of_graph().block(name, len(self), self.deleted.device)
+
+    def _edges_of_graph(self, name: str) -> npt.NDArray[np.int32]:
+        return self._of_graph().of_type(name)
+
+    def _of_graph(self) -> Edges:
+        if self._edges is None:
+            raise AttributeError("found a batch without a dataset\nhint: make it with collate")
+        return self._edges
+
+    def _counted(self) -> Removed:
+        assert self._removed is not None  # as it has masks
+        return self._removed
+
+    def _flat_masks(self) -> dict[str, Tensor]:
+        """The masks as bool [B * E]."""
+        masks = self.masks
+        layout = self._layout
+        assert layout is not None  # as it has masks
+        on_device = self.deleted.device.type != "cpu"
+        if on_device and _version(masks) != vars(self)["_written"]:
+            raise ValueError(
+                "filter edges: masks of the batch were changed, so only the device knows how many "
+                "are kept\nhint: edge_index[:, mask] waits for it"
+            )
+        return {
+            name: layout.flat(mask, size) for (name, mask), size in zip(masks.items(), layout.sizes)
+        }
+
+    def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
+        """The batch on a device. Masks are made there at their first use; earlier changes to masks
+        are not copied.
+        """
+        return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> Batch:
+        """The batch in page-locked memory, from which `.to(device, non_blocking=True)` copies
+        without waiting. A DataLoader calls it.
+        """
+        return self._map(Tensor.pin_memory)
+
+    def _map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+        tensors: dict[str, Any] = {
+            name: function(value)
+            for name, value in self._fields().items()
+            if isinstance(value, Tensor)
+        }
+        return replace(self, **tensors)
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # As arrays: between processes a tensor is passed as a file descriptor, which costs more
+        # than these few bytes.
+        return {
+            name: value.cpu().numpy() if isinstance(value, Tensor) else value
+            for name, value in self._fields().items()
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(
+                self, name, torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+            )
+        self.__post_init__()
+
+
+def _version(masks: dict[str, Tensor]) -> int:
+    """How often the memory that masks share was written."""
+    return next(iter(masks.values()))._version
+
+
+def collate(
+    samples: Iterable[Sample] | Sample | Dataset,
+    masks: Form | None = "stacked",
+    encoding: Encoding = "bool",
+) -> Batch:
+    """Joins samples of a tcbuild.torch.Dataset into a batch; a DataLoader's collate_fn, also where
+    none is given.
+
+    Samples may come from several datasets (ConcatDataset) with the same graph, reaction rule and
+    phenotypes; otherwise it is a ValueError. A view, dataset[first:end], gives the batch of its
+    samples too, without an object for each.
+
+    masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask
+        is read (for a MaskGenerator)
+    encoding: `bool`, `uint8`, or `bits` (eight positions per byte; see MaskLayout)
+
+    Select other values than the defaults with functools.partial(collate, masks=None). It takes 8
+    bytes per removed position.
+    """
+    if isinstance(samples, Dataset):
+        datasets, indices = [samples.stored.whole], samples.stored.indices
+        ids = samples.stored._table.ids(indices)
+        genes, ptr, phenotypes = samples.stored.perturbations(slice(None))
+        names = samples.attributes
+    else:
+        samples = [samples] if isinstance(samples, Sample) else list(samples)
+        datasets = _compatible(samples)
+        labels = [sample.stored for sample in samples]
+        indices = np.array([label.index for label in labels])
+        ids = [label.id for label in labels]
+        ptr = np.zeros(len(samples) + 1, np.int64)
+        np.cumsum([len(label.deleted) for label in labels], out=ptr[1:])
+        genes = np.concatenate([label.deleted for label in labels]).astype(np.int64)
+        phenotypes = np.stack([label.phenotypes for label in labels])
+        names = _attributes_of_all(samples)
+    layout = removals = kept_bits = removed = None
+    if masks is not None:
+        layout = MaskLayout(
+            tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding
+        )
+        parts = per_genotype(
+            genes, ptr, lambda b: datasets[b % len(datasets)].read_removed(indices[b])
+        )
+        removals, kept_bits = layout.removals(parts)
+        removed = Removed(layout.names, layout.sizes, parts)
+    attributes = Attributes([*islice(cycle(datasets), len(indices))], indices.tolist(), names)
+    return Batch(
+        torch.from_numpy(indices),
+        ids,
+        torch.from_numpy(genes),
+        torch.from_numpy(ptr),
+        torch.from_numpy(np.repeat(np.arange(len(indices)), np.diff(ptr))),
+        torch.from_numpy(phenotypes),
+        datasets[0].phenotype_names,
+        datasets[0].mask_basis,
+        *perturbed_of(datasets, indices, genes, ptr),
+        layout,
+        removals,
+        kept_bits,
+        removed,
+        Edges.of(datasets[0]),
+        attributes,
+        *(masks is None and Genotypes.of(genes, ptr) or ()),  # a generator makes the masks
+    )
+
+
+# What a DataLoader without a collate_fn calls.
+default_collate_fn_map[Sample] = lambda samples, *, collate_fn_map=None: collate(samples)
+
+
+def _compatible(samples: list[Sample]) -> list[tcbuild.Dataset]:
+    """The dataset of each sample, after checking that they can be in one batch."""
+    if not samples:
+        raise ValueError(
+            "collate: found no sample, expected at least one, because samples determine the masks\n"
+            "hint: remove empty batches from the batch sampler; collate(dataset[:0]) makes one"
+        )
+    for sample in samples:
+        if not isinstance(sample, Sample):
+            raise TypeError(
+                f"collate: found a {type(sample).__name__}, expected samples of a "
+                "tcbuild.torch.Dataset\n"
+                "hint: pass a list of them, or a view: dataset[first:end]"
+            )
+    datasets = [sample.dataset for sample in samples]
+    for dataset in {id(dataset): dataset for dataset in datasets}.values():
+        if difference := _difference(dataset, datasets[0]):
+            raise ValueError(
+                f"collate: samples of {dataset.path} and {datasets[0].path}: {difference}\n"
+                "hint: a batch has one graph, reaction rule and list of phenotypes; give each "
+                "dataset its own DataLoader"
+            )
+    return datasets
+
+
+def _attributes_of_all(samples: list[Sample]) -> tuple[str, ...]:
+    """The attributes that batches of the samples have."""
+    expected = samples[0].attributes
+    if other := next((sample for sample in samples if sample.attributes != expected), None):
+        raise ValueError(
+            f"collate: samples of {other.dataset.path} and {samples[0].dataset.path}: attributes "
+            f"{list(other.attributes)}, expected {list(expected)}\n"
+            "hint: give the datasets of a batch the same attributes"
+        )
+    return expected
+
+
+def _difference(found: tcbuild.Dataset, expected: tcbuild.Dataset) -> str:
+    """Why samples of two datasets cannot be in one batch, or ""."""
+    sizes, others = (dict(zip(each.mask_names, each.mask_sizes)) for each in (found, expected))
+    for name in {**others, **sizes}:
+        if sizes.get(name) != others.get(name):
+            counts = [f"{of[name]:,} positions" if name in of else "none" for of in (sizes, others)]
+            return f"mask {name}: {counts[0]}, expected {counts[1]}"
+    for what in ("mask_basis", "phenotype_names", "kinds"):
+        values = getattr(found, what), getattr(expected, what)
+        if values[0] != values[1]:
+            return f"{what} {values[0]}, expected {values[1]}"
+    return ""

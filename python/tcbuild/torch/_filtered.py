@@ -1,0 +1,127 @@
+"""The edges that a batch keeps, as layers without masks take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tcbuild._graph.graph import GPR, ends_of
+from tcbuild._masks.removed import Removed
+from tcbuild.errors import unknown_name
+from tcbuild.torch._threads import one_thread
+
+
+class FilteredEdges:
+    """What batches of tcbuild.torch and tcbuild.pyg have in common."""
+
+    def _flat_masks(self) -> Mapping[str, Tensor]:
+        """The masks by name, bool [B * E]."""
+        raise NotImplementedError
+
+    def _block(self, name: str) -> Tensor:
+        """int64 [2, B * E], the edges of a type on the batch's device."""
+        raise NotImplementedError
+
+    def _edges_of_graph(self, name: str) -> npt.NDArray[np.integer[Any]]:
+        """int [2, E], the graph's edges, on the host."""
+        raise NotImplementedError
+
+    def _counted(self) -> Removed:
+        raise NotImplementedError
+
+    def edge_index(
+        self,
+        name: str | tuple[str, str, str],
+        filtered: bool = False,
+        relabel: bool = False,
+        edge_weight: bool = False,
+    ) -> Any:
+        """The edges of a type in all samples, hyperedges too, as one graph of B unconnected copies:
+        int64 [2, B * E], on the batch's device; node n of sample b is b * N + n. It is shared: do
+        not change it.
+
+        filtered: int64 [2, K], only the edges that are kept, in their order
+        relabel: with filtered, nodes are numbered among those that are kept: node features are
+            x[batch.kept("gene")]. An edge of gene__gpr__reaction goes with its reaction
+        edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
+
+        A stock layer of PyG takes any of them. On a GPU nothing waits: the host knows the sizes.
+        """
+        check_choice(filtered, relabel, edge_weight)
+        name, masks = joined_name(name), self._flat_masks()
+        edge_index = self._block(name)
+        if name not in masks:
+            raise unknown_name("mask", name, masks)
+        if edge_weight:
+            return edge_index, masks[name].to(torch.get_default_dtype())
+        if not filtered:
+            return edge_index
+        with one_thread(edge_index.device):
+            if not relabel:
+                positions = kept_positions(masks[name], lambda: self._counted().kept(name))
+                return edge_index.index_select(1, positions)
+            positions = kept_positions(
+                kept_ends(name, edge_index, masks),
+                lambda: self._counted().kept_between_kept(name, self._edges_of_graph(name)),
+            )
+            return relabelled(name, edge_index.index_select(1, positions), masks)
+
+    def kept(self, name: str | tuple[str, str, str]) -> Tensor:
+        """int64: which nodes or edges of a type are kept, counted in all samples; x[kept] are their
+        features.
+        """
+        name, masks = joined_name(name), self._flat_masks()
+        if name not in masks:
+            raise unknown_name("mask", name, masks)
+        with one_thread(masks[name].device):
+            return kept_positions(masks[name], lambda: self._counted().kept(name))
+
+
+def joined_name(name: str | tuple[str, str, str]) -> str:
+    """A type's name; PyG has those of edges as tuples."""
+    return name if isinstance(name, str) else "__".join(name)
+
+
+def kept_positions(mask: Tensor, count: Callable[[], int]) -> Tensor:
+    """int64: where a mask is true, ascending. count: how often that is, which only a device needs
+    to be told: otherwise the host would wait for it.
+    """
+    if mask.device.type == "cpu":
+        return torch.from_numpy(np.flatnonzero(mask.numpy()))  # 20 times as fast as torch's
+    return torch.nonzero_static(mask, size=count()).view(-1)
+
+
+def kept_ends(name: str, edge_index: Tensor, masks: Mapping[str, Tensor]) -> Tensor:
+    """The mask of the edges that are kept with both of their ends."""
+    mask = masks[name]
+    if name == GPR:  # its edges stay when their reaction goes
+        return mask & masks["reaction"].index_select(0, edge_index[1])
+    return mask
+
+
+def relabelled(name: str, edge_index: Tensor, masks: Mapping[str, Tensor]) -> Tensor:
+    """Edges whose ends are numbered among the nodes that are kept."""
+    ends = [
+        (masks[node_type].cumsum(0) - 1).index_select(0, end)
+        for node_type, end in zip(ends_of(name), edge_index)
+    ]
+    return torch.stack(ends)
+
+
+def check_choice(filtered: bool, relabel: bool, edge_weight: bool) -> None:
+    """Refuses options that contradict each other."""
+    if edge_weight and filtered:
+        raise ValueError(
+            "give edges: filtered and edge_weight\n"
+            "hint: filtered edges have no weights; choose one of the two"
+        )
+    if relabel and not filtered:
+        raise ValueError(
+            "give edges: relabel without filtered\n"
+            "hint: removed nodes cannot be renumbered; also pass filtered=True"
+        )

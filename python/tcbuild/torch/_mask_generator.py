@@ -1,0 +1,359 @@
+"""Makes masks on the model's device, from only the deleted genes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+import tcbuild
+from tcbuild._graph.graph import RMR, ends_that_count
+from tcbuild._masks.genotypes import Genotypes
+from tcbuild._masks.layout import Form, MaskLayout
+from tcbuild.errors import ByName
+from tcbuild.torch._basis import basis_of
+from tcbuild.torch._batch import Batch
+from tcbuild.torch._dataset import Dataset, stored_dataset
+from tcbuild.torch._reaction_rules import ReactionRules
+from tcbuild.torch._threads import one_thread
+
+# A slot is the space for one removed position on its way to the buffer. It takes about 40 bytes, so
+# slots for 1/256 of the buffer's bytes stay below a fifth of it; fewer than the floor are not worth
+# a separate pass.
+_SLOTS_PER_BYTE = 1 / 256
+_SLOTS_FLOOR = 1 << 13
+
+
+class MaskGenerator(nn.Module):
+    """Makes the masks of a batch from its perturbation indices, on the device it is on: the same on
+    the CPU and on a GPU.
+
+    dataset: of any variant, or its folder; what it takes from it is the graph and the reaction rule
+    form:    `stacked` ([B, E] per mask) or `concatenated` ([B * E])
+
+    Buffers: the genes' edge positions in compressed sparse rows (4 bytes per entry, two entries for
+    a gene-gene edge; 20 MB for a yeast graph), and the reaction rules. They move with `.to(device)`
+    and are not in `state_dict()`. There are no parameters and no state between calls, so each
+    process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
+    model, whose buffers are broadcast.
+
+    A call never waits for the device; on the CPU it uses one thread. On a GPU it fills the masks in
+    one kernel, and writes the zeros in one of Triton. Where Triton is missing, or the GPU is older
+    than its support, torch's operations do: as only the device knows the number of removed
+    positions, with slots for the most that the batch could remove, one pass at a time. Memory: the
+    masks, and without Triton at most a fifth of that (2 MB for small graphs).
+
+    A CUDA graph may hold a call. As its tensors keep their sizes, fill deleted up with
+    -1, and deleted_ptr, for a smaller batch, with its last value: the samples that
+    this adds delete nothing.
+
+    torch.compile takes it, with fullgraph=True too, and compiles it once for all sizes of batches
+    above 1. torch.export does for batches of two or more; who loads the program imports
+    tcbuild.torch first:
+
+        sizes = {0: Dim("deleted")}, {0: Dim("ptr", min=3)}
+        torch.export.export(generator, (genes, ptr), dynamic_shapes=sizes)
+    """
+
+    # int64 [types, genes + 1]: gene g's row of a type is positions[row_offsets[type,
+    # g]:row_offsets[type, g + 1]]
+    row_offsets: Tensor
+    positions: Tensor  # int32 [entries]
+    widths: Tensor  # int64 [types], positions of the type's mask
+    starts: Tensor  # int64 [types], where the type's masks begin in a batch of one
+
+    def __init__(self, dataset: Dataset | tcbuild.Dataset | str | Path, form: Form = "stacked"):
+        super().__init__()
+        stored = stored_dataset(dataset)
+        graph, incidence = stored.graph, stored.incidence
+        self.layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), form)
+        self.genes = len(graph.nodes["gene"])
+        self.mask_basis = stored.mask_basis
+
+        # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at
+        # genes.
+        names = ["gene", *(name for name in incidence if "gene" in ends_that_count(name))]
+        offsets = [
+            np.arange(self.genes + 1),
+            *(incidence[name].offsets[: self.genes + 1] for name in names[1:]),
+        ]
+        positions = [
+            np.arange(self.genes, dtype=np.int32),
+            *(
+                incidence[name].positions[: incidence[name].offsets[self.genes]]
+                for name in names[1:]
+            ),
+        ]
+        first = np.cumsum([0, *(len(part) for part in positions[:-1])])
+        row_offsets = np.stack([part + start for part, start in zip(offsets, first)])
+        self.longest = int(
+            np.diff(row_offsets).sum(axis=0).max(initial=0)
+        )  # positions that one gene can remove
+        sizes = np.array(self.layout.sizes)
+        ranks = [self.layout.names.index(name) for name in names]
+        self._buffer("row_offsets", row_offsets.astype(np.int64))
+        self._buffer("positions", np.concatenate(positions))
+        self._buffer("widths", sizes[ranks])
+        self._buffer("starts", (np.cumsum(sizes) - sizes)[ranks])
+
+        self.reaction_rules = (
+            ReactionRules(graph, stored.manifest["options"]["reaction_rule"])
+            if "reaction" in graph.nodes
+            else None
+        )
+        # Edges that go with reactions: their masks, and at which end the reaction is.
+        self.at_reactions = [
+            (name, side)
+            for name in graph.edges
+            for side, node_type in enumerate(ends_that_count(name))
+            if node_type == "reaction"
+        ]
+        for name, side in self.at_reactions:
+            self._buffer(f"{name}:{side}", graph.edges[name][side].astype(np.int64))
+
+    def _buffer(self, name: str, values: npt.NDArray[np.integer[Any]]) -> None:
+        self.register_buffer(name, torch.from_numpy(np.array(values)), persistent=False)
+
+    def forward(
+        self,
+        batch: Batch | Mapping[str, Any] | Tensor | Genotypes,
+        deleted_ptr: Tensor | None = None,
+    ) -> dict[str, Tensor]:
+        """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in
+        canonical order.
+
+        batch: of collate or tcbuild.pyg, or a PyG DataLoader's with
+        follow_batch=["deleted"]; ValueError if it has another graph or reaction rule.
+
+        For genotypes that are in no dataset, pass two tensors instead. deleted of a
+        batch or sample, passed as they are, are refused if it has another graph or reaction rule;
+        of other tensors nothing says which graph they belong to.
+        batch: int [K], the deleted genes of all samples, in sample order, and maybe -1 behind them
+        deleted_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b + 1]]
+
+        Raises ValueError if the two do not match or are on another device, IndexError for a gene
+        that is not in the graph. A GPU checks values itself: an error stops the process at its next
+        synchronisation.
+        """
+        compiling = torch.compiler.is_compiling()
+        if not isinstance(batch, (Tensor, Genotypes)):
+            genotypes = None if compiling else getattr(batch, "genotypes", None)
+            genes, deleted_ptr = self._deleted(batch)
+            batch = genotypes if isinstance(genotypes, Genotypes) else genes
+        elif not compiling and isinstance(batch, Tensor) and (basis := basis_of(batch)):
+            self._check_basis({basis})
+        if isinstance(batch, Genotypes):
+            self._checked(batch.genes, batch.ptr)
+            return self._repeated(batch)
+        genes, ptr = self._checked(batch, deleted_ptr)
+        if compiling:
+            return self.layout.views(self._masks(genes, ptr), ptr.size(0) - 1)
+        with one_thread(genes.device):
+            buffer = self._masks(genes, ptr)
+        return ByName("mask", self.layout.views(buffer, ptr.size(0) - 1))
+
+    def _repeated(self, genotypes: Genotypes) -> dict[str, Tensor]:
+        """The masks of a batch, each genotype's made once."""
+        few, size = len(genotypes.ptr) - 1, len(genotypes.numbers)
+        with one_thread(genotypes.genes.device):
+            buffer = self._masks(genotypes.genes, genotypes.ptr)
+            every = buffer.new_empty(size * sum(self.layout.widths))
+            rows = self.layout.rows(buffer, few).values(), self.layout.rows(every, size).values()
+            for row, repeated in zip(*rows):
+                torch.index_select(row, 0, genotypes.numbers, out=repeated)
+        return ByName("mask", self.layout.views(every, size))
+
+    def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
+        """Perturbation indices and ptr of a batch with the generator's graph and rule."""
+        if isinstance(batch, Batch):
+            found = {batch.mask_basis}
+        else:
+            basis = getattr(batch, "mask_basis", "unknown")
+            found = {basis} if isinstance(basis, str) else set(basis)
+        self._check_basis(found)
+        if hasattr(batch, "deleted_genes"):  # a Batch of tcbuild.pyg has the ptr in any case
+            genes, ptr = batch.deleted_genes()
+            return genes, ptr
+        if isinstance(batch, Batch):
+            return batch.deleted, batch.deleted_ptr
+        gene = batch["gene"]
+        key = "deleted" if "deleted" in gene else "perturbation_indices"  # as torchcell has it
+        return gene[key], getattr(gene, f"{key}_ptr", None)
+
+    def _check_basis(self, found: set[str]) -> None:
+        if other := sorted(found - {self.mask_basis}):
+            raise ValueError(
+                f"make masks: found a batch of another graph or reaction rule: {other[0]}"
+                f", expected {self.mask_basis}\n"
+                "hint: make the generator from the batch's dataset, or build both datasets with "
+                "one graph and reaction rule"
+            )
+
+    def _masks(self, genes: Tensor, ptr: Tensor) -> Tensor:
+        """The buffer of the masks."""
+        batch_size = ptr.size(0) - 1  # len of a tensor would be a constant of an exported graph
+        buffer = self.layout.all_kept(batch_size, genes.device)
+        incidence = self.row_offsets, self.positions, self.widths, self.starts
+        remove = remove_compiled if torch.compiler.is_compiling() else _remove
+        remove(buffer, genes, ptr, *incidence, self.longest)
+        if self.reaction_rules is not None:
+            rows = self.layout.rows(buffer, batch_size)
+            rows["reaction"].copy_(self.reaction_rules(rows["gene"]))
+            for name, side in self.at_reactions:
+                ends = self.get_buffer(f"{name}:{side}").expand(batch_size, -1)
+                if name == RMR:  # nothing else removes its edges
+                    rows[name].copy_(rows["reaction"].gather(1, ends))
+                else:
+                    rows[name].logical_and_(rows["reaction"].gather(1, ends))
+        return buffer
+
+    def _checked(self, genes: Tensor, ptr: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Both inputs as int64, after checking their types and devices."""
+        where = "make masks"
+        if ptr is None:
+            raise ValueError(
+                f"{where}: deleted_ptr is missing, which says where each sample's "
+                "indices begin\n"
+                "hint: pass batch.deleted_ptr; a PyG DataLoader adds it with "
+                "follow_batch=['deleted']"
+            )
+        device = self.positions.device
+        for name, tensor in (("deleted", genes), ("deleted_ptr", ptr)):
+            if (
+                tensor.dim() != 1
+                or tensor.is_floating_point()
+                or tensor.is_complex()
+                or tensor.dtype == torch.bool
+            ):
+                raise ValueError(
+                    f"{where}: {name} is {tensor.dtype} {list(tensor.shape)}\n"
+                    "hint: pass a one-dimensional tensor of integers"
+                )
+            if tensor.device != device:
+                raise ValueError(
+                    f"{where}: {name} is on {tensor.device}, the mask generator on {device}\n"
+                    f"hint: move both to one device: batch.to({str(device)!r}), or "
+                    f"generator.to({str(tensor.device)!r})"
+                )
+        if ptr.size(0) == 0:
+            raise ValueError(
+                f"{where}: deleted_ptr is empty, expected B + 1 values\n"
+                "hint: the ptr of an empty batch is [0]"
+            )
+        return genes.long(), ptr.long()
+
+
+def _remove(
+    buffer: Tensor,
+    genes: Tensor,
+    ptr: Tensor,
+    row_offsets: Tensor,
+    positions: Tensor,
+    widths: Tensor,
+    starts: Tensor,
+    longest: int,
+) -> None:
+    """Writes zeros to the buffer of a batch, at the positions in the deleted genes' rows, after
+    checking that they are genes and that ptr fits.
+    """
+    genes = _in_graph(genes, ptr, row_offsets.size(1) - 1)
+    if not len(genes) or not len(buffer):
+        return
+    if _has_triton(buffer.device):
+        from tcbuild.torch._scatter import remove_rows
+
+        return remove_rows(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+    every = torch.arange(len(genes), device=genes.device)
+    sample = (torch.searchsorted(ptr, every, right=True) - 1).clamp_(max=len(ptr) - 2)
+    # [types, K]: a segment is one type's row of one deleted gene
+    row_starts = row_offsets.index_select(1, genes)
+    lengths = ((row_offsets.index_select(1, genes + 1) - row_starts) * (every < ptr[-1])).view(-1)
+    ends = lengths.cumsum(0)
+    some = ends[-1] > 0  # otherwise the slots repeat what is at address 0
+    to_entry = row_starts.view(-1) - (ends - lengths)
+    to_address = (starts[:, None] * (len(ptr) - 1) + widths[:, None] * sample).view(-1)
+    most = _most_removals(ends, len(genes), longest)
+    per_pass = max(_SLOTS_FLOOR, int(len(buffer) * _SLOTS_PER_BYTE))
+    for begin in range(0, most, per_pass):
+        slots = torch.arange(begin, min(begin + per_pass, most), device=buffer.device)
+        slots = torch.minimum(slots, ends[-1] - 1)  # superfluous slots repeat the last removal
+        segment = torch.searchsorted(ends, slots, right=True)
+        entries = slots.add_(to_entry.index_select(0, segment)).mul_(some)
+        addresses = positions.index_select(0, entries) + to_address.index_select(0, segment)
+        addresses.mul_(some)
+        buffer.index_copy_(0, addresses, buffer.index_select(0, addresses).logical_and_(~some))
+
+
+def _has_triton(device: torch.device) -> bool:
+    """Whether Triton compiles kernels for a device."""
+    if device.type != "cuda" or not torch.cuda.is_available():
+        return False
+    return find_spec("triton") is not None and torch.cuda.get_device_capability(device) >= (8, 0)
+
+
+@torch.library.custom_op("tcbuild::remove", mutates_args=("buffer",))
+def remove_compiled(
+    buffer: Tensor,
+    genes: Tensor,
+    ptr: Tensor,
+    row_offsets: Tensor,
+    positions: Tensor,
+    widths: Tensor,
+    starts: Tensor,
+    longest: int,
+) -> None:
+    """_remove as one step of a compiled or exported graph: how much it writes depends on values, so
+    a compiler could do it only for the most that may be.
+    """
+    with one_thread(genes.device):
+        _remove(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+
+
+@remove_compiled.register_fake
+def _(*_: Any) -> None:
+    return
+
+
+def _most_removals(ends: Tensor, genes: int, longest: int) -> int:
+    """The number of positions that the genes remove; on a device, to avoid waiting for it, an upper
+    bound.
+    """
+    return int(ends[-1]) if ends.device.type == "cpu" else genes * longest
+
+
+def _in_graph(genes: Tensor, ptr: Tensor, count: int) -> Tensor:
+    """The genes, after checking that those up to ptr[-1] are among count, that the others are -1,
+    and that ptr fits. The device's still have the others, as any gene.
+    """
+    deleted = torch.arange(len(genes), device=genes.device) < ptr[-1]
+    in_range = ((genes >= 0) & (genes < count) | ~deleted).all()
+    ascends = (ptr[0] == 0) & (ptr[-1] <= len(genes)) & (ptr[1:] >= ptr[:-1]).all()
+    fits = ascends & ((genes == -1) | deleted).all()
+    if genes.device.type != "cpu":
+        torch._assert_async(in_range, f"a perturbation index is not in [0, {count})")
+        torch._assert_async(
+            fits,
+            "deleted_ptr does not ascend from 0 to the number of deleted",
+        )
+        return genes.clamp(0, count - 1)
+    if not in_range:
+        wrong = int(((genes < 0) | (genes >= count)).nonzero()[0])
+        raise IndexError(
+            f"make masks: deleted[{wrong}] is {int(genes[wrong])}, expected 0 to "
+            f"{count - 1}\n"
+            "hint: use the gene table of the dataset that the generator was made for; batches "
+            "of PyG must not add node offsets to it"
+        )
+    if not fits:
+        raise ValueError(
+            f"make masks: deleted_ptr does not ascend from 0 to {len(genes)}, the "
+            "number of deleted\n"
+            "hint: pass both of one batch"
+        )
+    return genes[: int(ptr[-1])]

@@ -1,0 +1,95 @@
+"""The unperturbed graph as torchcell's HeteroData."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch_geometric.data import HeteroData
+
+import tcbuild
+from tcbuild._graph.graph import GPR, MRM, RMR, split_edge_type
+from tcbuild.pyg._cell_graph import CellGraph, add_columns, kind_of, read_graph
+from tcbuild.torchcell._gene_ontology import add_strata
+from tcbuild.torchcell._order import graph_order
+
+GENES = "reaction_to_genes"  # a column of reactions: the names of their genes
+
+
+def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
+    """The unperturbed graph of a dataset (or its folder), of a graph folder of Arrow tables,
+    or of a CellGraph.
+
+    node types: num_nodes, node_ids (list of ids, by index)
+    gene: x; float32 [N, 0] without a column x, so that features can be concatenated
+    reaction: gpr (list of rules as written), if the graph has rules; w_growth float32 [N], 1 for
+        reactions of the subsystem Growth and 0 for others, if it has subsystems
+    gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (hyperedges: reactions with genes)
+    reaction, rmr, metabolite and metabolite, reaction, metabolite: hyperedge_index int64 [2, E],
+        stoichiometry float32 [E], num_edges, reaction_to_genes {reaction index: [gene id]},
+        reaction_to_genes_indices {reaction index: [gene index]}, -1 for a gene that the graph lacks
+    other edge types: edge_index int64 [2, E], num_edges
+    gene_ontology: what torchcell derives of its edges and of its columns strata and
+        stratum_to_terms, if it has these
+
+    Types are in torchcell's order: gene, metabolite, reaction; edges between genes by name, rmr,
+    gpr. Samples and batches have them in the order of torchcell's samples.
+
+    A column is a tensor of its name and type if it has numbers or fixed-size lists of numbers, such
+    as x, edge_attr and scores. A node's text is a list. Other columns are in CellGraph.columns.
+    """
+    graph = read_graph(source)
+    data = CellGraph()
+    for node_type in graph_order(graph.nodes):
+        data[node_type].num_nodes = len(graph.nodes[node_type])
+        data[node_type].node_ids = graph.nodes[node_type]
+    data["gene"].x = torch.empty(len(graph.nodes["gene"]), 0)
+    for name in graph_order(graph.edges):
+        data[split_edge_type(name)][index_name(name)] = torch.from_numpy(graph.edges[name]).long()
+    for name, columns in graph.columns.items():
+        own = (GENES, "gpr", "w_growth") if name == "reaction" else ()
+        add_columns(data[kind_of(name)], name, columns, own)
+    if graph.rules:
+        data["reaction"].gpr = graph.rules
+    if graph.w_growth is not None:
+        data["reaction"].w_growth = torch.tensor(graph.w_growth, dtype=torch.float32)
+    for name, edges in graph.edges.items():
+        store = data[split_edge_type(name)]
+        store.num_edges = edges.shape[1]
+        if name in (GPR, MRM):
+            # torchcell counts one hyperedge too many in MRM.
+            store.num_edges = len(np.unique(edges[1])) + (name == MRM)
+        if name in (RMR, MRM):
+            if "stoichiometry" in store:
+                store.stoichiometry = store.stoichiometry.float()
+            _add_genes_of_reactions(store, graph)
+    if "gene_ontology" in graph.nodes:
+        add_strata(data)
+    return data
+
+
+def index_name(edge_type: str) -> str:
+    """The name of an edge type's edges."""
+    return "hyperedge_index" if edge_type in (GPR, RMR, MRM) else "edge_index"
+
+
+def _add_genes_of_reactions(store: Any, graph: tcbuild.CellGraph) -> None:
+    """Adds the genes of each reaction that has some: those of the column of reactions, or of the
+    edges of gpr.
+    """
+    genes = graph.nodes["gene"]
+    names: dict[int, list[str]] = {}
+    if GENES in graph.columns["reaction"]:
+        for row, members in enumerate(graph.columns["reaction"][GENES]):
+            if members is not None:
+                names[row] = list(members)
+    else:
+        for gene, reaction in graph.edges[GPR].T.tolist() if GPR in graph.edges else []:
+            names.setdefault(reaction, []).append(genes[gene])
+    indices = {name: index for index, name in enumerate(genes)}
+    store.reaction_to_genes = names
+    store.reaction_to_genes_indices = {
+        reaction: [indices.get(name, -1) for name in members] for reaction, members in names.items()
+    }

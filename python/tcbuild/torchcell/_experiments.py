@@ -1,0 +1,401 @@
+"""The experiments of a dataset's samples, as torchcell has them in its records."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import tcbuild
+from tcbuild._lazy import lazy_property
+
+# torchcell's labels that are truth values.
+_TRUTHS = {"is_essential", "is_synthetic_lethal", "is_synthetic_rescue"}
+
+
+class Column(NamedTuple):
+    """A column of a phenotype. Attributes of its experiment are named {prefix}NAME{suffix}."""
+
+    place: int  # among the dataset's phenotypes
+    prefix: str
+    suffix: str  # #2 for the second experiment with the label in a record, and so on
+    key: str  # its name in the record
+    part: str  # of a vector, the name of its member
+
+    def attribute(self, name: str) -> str:
+        return f"{self.prefix}{name}{self.suffix}"
+
+
+class Experiments:
+    """Which columns belong to which phenotype, and in which order a sample's values come.
+
+    In a dataset of a torchcell store, fitness and fitness#2 are one phenotype of two experiments,
+    and calmorph.A101 and calmorph.C101 one phenotype that is a vector, in torchcell's order. In
+    others, each column is a phenotype, and a sample is one experiment.
+
+    columns: per phenotype its columns, in the order in which a sample's values come
+    statistics: the phenotype that a statistic belongs to
+    """
+
+    def __init__(self, stored: tcbuild.Dataset):
+        self.stored = stored
+        self.from_store = "dataset_name" in stored.attribute_names
+        self.columns: dict[str, list[Column]] = {}
+        self.statistics: dict[str, str] = {}
+        self._parsed: dict[str, list[tuple[int, dict[str, float | None]]]] = {}
+        known = stored.phenotypes
+        parted = [(name.partition("."), each.statistic_of) for name, each in known.items()]
+        # Where two labels have a statistic B, that of the label A is A.B.
+        vectors = {name for (name, dot, _), of in parted if dot and name != of}
+        self._vectors = vectors if self.from_store else set()
+        for index, phenotype in enumerate(known.values()):
+            label, prefix, suffix = self._experiment(phenotype.statistic_of or phenotype.name)
+            name, part = self._member(phenotype.name.removesuffix(suffix))
+            key = phenotype.name.removesuffix(suffix)
+            if name != label:
+                self.statistics[name] = label
+                key = key.removeprefix(f"{label}.")
+            self.columns.setdefault(name, []).append(Column(index, prefix, suffix, key, part))
+        for name in self._vectors:
+            parts = {column.part for column in self.columns[name]} - {""}
+            listed = parts == {str(number) for number in range(len(parts))}
+            self.columns[name].sort(
+                key=lambda each: (int(each.part or 0) if listed else 0, each.part)
+            )
+
+    def _member(self, name: str) -> tuple[str, str]:
+        """A phenotype, and the name of its member if it is a vector."""
+        vector, _, part = name.partition(".")
+        return (vector, part) if vector in self._vectors else (name, "")
+
+    def _experiment(self, column: str) -> tuple[str, str, str]:
+        """Label, prefix and suffix of the experiment that a label's column belongs to."""
+        attributes = self.stored.attribute_names
+        found = re.fullmatch(r"(.*)(#\d+)", column)
+        for name, suffix in ([(found[1], found[2])] if found else []) + [(column, "")]:
+            label, _ = self._member(name)
+            if (
+                label in self._vectors
+            ):  # torchcell names the statistic of a vector as the vector, and more
+                label = min((v for v in self._vectors if f"{label}_".startswith(f"{v}_")), key=len)
+            prefix = f"{label}." if f"{label}.dataset_name" in attributes else ""
+            if not suffix or (self.from_store and f"{prefix}dataset_name{suffix}" in attributes):
+                break
+        return label, prefix, suffix
+
+    @property
+    def labels(self) -> list[str]:
+        """The phenotypes that are no statistics."""
+        return [name for name in self.columns if name not in self.statistics]
+
+    def measured(self, names: Sequence[str]) -> Measured:
+        """What reads phenotypes of samples."""
+        columns = [
+            (rank, column) for rank, name in enumerate(names) for column in self.columns[name]
+        ]
+        known = self.stored.attribute_names
+        numbers = [column.attribute("experiment") for _, column in columns]
+        for (_, column), number in zip(columns, numbers):
+            if column.suffix and number not in known:
+                raise ValueError(
+                    f"open {self.stored.path}: several experiments of a sample, and no attribute "
+                    f"{number!r} that says in which order\n"
+                    "hint: build the dataset again, with all attributes"
+                )
+        noted = list(dict.fromkeys(number for number in numbers if number in known))
+        not_finite: dict[str, dict[str, int]] = {}
+        for place, (_, column) in enumerate(columns):
+            if (name := column.attribute("not_finite")) in known:
+                not_finite.setdefault(name, {})[column.key] = place
+        return Measured(
+            np.array([column.place for _, column in columns], np.int64),
+            np.array([rank for rank, _ in columns], np.int64),
+            noted,
+            np.array([noted.index(name) if name in noted else -1 for name in numbers], np.int64),
+            not_finite,
+            np.array([self._is_fitness(names[rank]) for rank, _ in columns], bool),
+        )
+
+    def _is_fitness(self, name: str) -> bool:
+        return self.from_store and name == "fitness"
+
+    @lazy_property
+    def _ranks(self) -> npt.NDArray[np.int64]:
+        """The rank of each sample where torchcell's store is read: by their numbers as text."""
+        numbers = np.arange(len(self.stored))
+        ranks = np.empty_like(numbers)
+        ranks[np.argsort(numbers.astype(str), kind="stable")] = numbers
+        return ranks
+
+    def _indexed(self, found: Sequence[tuple[npt.NDArray[Any], ...]]) -> dict[Any, list[int]]:
+        """The samples with each key, ascending; keys in the order in which torchcell meets them.
+
+        found: arrays of samples, of the numbers of their experiments, and of keys
+        """
+        if not found:
+            return {}
+        samples, numbers, keys = map(np.concatenate, zip(*found))
+        order = np.lexsort((numbers, self._ranks[samples]))
+        samples, keys = samples[order], keys[order]
+        distinct, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
+        by_key = np.split(
+            samples[np.argsort(places, kind="stable")], np.cumsum(np.bincount(places))
+        )
+        names = distinct.tolist()
+        return {names[key]: np.unique(by_key[key]).tolist() for key in np.argsort(firsts)}
+
+    def _labeled(self) -> Iterator[tuple[Column, str, npt.NDArray[np.int64]]]:
+        """A column, the label and the samples of each experiment that samples may have; of those
+        with a number, then of those without.
+        """
+        for label in self.labels:
+            there: dict[str, npt.NDArray[np.bool_]] = {}
+            first: dict[str, Column] = {}
+            for column in self.columns[label]:
+                first.setdefault(column.suffix, column)
+                there[column.suffix] = self._read(column)[1] | there.get(column.suffix, False)
+            for suffix, column in first.items():
+                yield column, label, np.flatnonzero(there[suffix])
+        for column in self._slots:
+            without: dict[str, list[int]] = {}
+            for sample, found in self._not_finite(column.attribute("not_finite")):
+                for label, value in found.items():
+                    if value is None:
+                        without.setdefault(label, []).append(sample)
+            for label, samples in without.items():
+                yield column, label, np.array(samples)
+
+    @lazy_property
+    def _slots(self) -> list[Column]:
+        """What the attributes of each experiment that a record may have are named by."""
+        names = (
+            re.fullmatch(r"((?:.*\.)?)dataset_name((?:#\d+)?)", name)
+            for name in self.stored.attribute_names
+        )
+        return [Column(0, name[1], name[2], "", "") for name in names if name]
+
+    def _read(self, column: Column) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """The values of all samples, and which of them their records have."""
+        values = self.stored.phenotype(self.stored.phenotype_names[column.place]).copy()
+        there = ~np.isnan(values)
+        for sample, found in self._not_finite(column.attribute("not_finite")):
+            if (value := found.get(column.key)) is not None:
+                values[sample], there[sample] = value, True
+        return values, there
+
+    def _not_finite(self, name: str) -> list[tuple[int, dict[str, float | None]]]:
+        """The samples with such an attribute, and what it says."""
+        if name not in self._parsed:
+            texts: Any = ()
+            if name in self.stored.attribute_names:
+                texts = self.stored.attribute(name)
+            self._parsed[name] = [(i, json.loads(text)) for i, text in enumerate(texts) if text]
+        return self._parsed[name]
+
+    def _all(self) -> Iterator[tuple[Column, npt.NDArray[Any], npt.NDArray[Any]]]:
+        """The experiments of all samples; a sample of a table is one, whatever was measured."""
+        if not self.from_store:
+            samples = np.arange(len(self.stored))
+            yield Column(0, "", "", "", ""), samples, np.zeros(len(samples))
+        for column in self._slots:
+            names = self._noted(column, "dataset_name")
+            samples = np.flatnonzero([name is not None for name in names])
+            yield column, samples, self._numbers(column)[samples]
+
+    def _numbers(self, column: Column) -> npt.NDArray[np.float64]:
+        """The number of an experiment in each record."""
+        name = column.attribute("experiment")
+        if name not in self.stored.attribute_names:
+            return np.zeros(len(self.stored))
+        numbers: npt.NDArray[np.float64] = np.nan_to_num(self.stored.attribute(name), nan=0)
+        return numbers
+
+    @lazy_property
+    def by_label(self) -> dict[str, list[int]]:
+        return self._indexed(
+            [
+                (samples, self._numbers(column)[samples], np.full(len(samples), label))
+                for column, label, samples in self._labeled()
+            ]
+        )
+
+    @lazy_property
+    def by_dataset_name(self) -> dict[str, list[int]]:
+        if not self.from_store:
+            raise ValueError(
+                f"index {self.stored.path}: found no attribute dataset_name\n"
+                "hint: only datasets of torchcell stores have it, if it is among --attributes"
+            )
+        return self._indexed(
+            [
+                (samples, numbers, self._noted(column, "dataset_name")[samples].astype(str))
+                for column, samples, numbers in self._all()
+            ]
+        )
+
+    @lazy_property
+    def by_perturbation_count(self) -> dict[int, list[int]]:
+        self._all_genes_are_known("the numbers of perturbations are")
+        return self._indexed(
+            [
+                (samples, numbers, self._perturbation_counts(column)[samples])
+                for column, samples, numbers in self._all()
+            ]
+        )
+
+    def _perturbation_counts(self, column: Column) -> npt.NDArray[np.int64]:
+        """How many perturbations an experiment of each sample has."""
+        _, counts = self._deleted
+        if column.attribute("perturbation_count") not in self.stored.attribute_names:
+            return counts
+        noted = self._noted(column, "perturbation_count")
+        return np.where(np.isnan(noted), counts, noted).astype(np.int64)
+
+    def _all_genes_are_known(self, what: str) -> None:
+        manifest = self.stored.manifest
+        dropped = manifest["counts"]["unknown_genes"]
+        if manifest["options"]["unknown_genes"] == "drop-gene" and dropped:
+            raise ValueError(
+                f"index {self.stored.path}: {dropped:,} genes were dropped from samples, so "
+                f"{what} unknown\n"
+                "hint: build it with --unknown-genes drop-sample"
+            )
+
+    @lazy_property
+    def by_gene(self) -> dict[str, list[int]]:
+        return self._by_gene(False)
+
+    @lazy_property
+    def by_deletion(self) -> dict[str, list[int]]:
+        return self._by_gene(True)
+
+    def _by_gene(self, deletions: bool) -> dict[str, list[int]]:
+        """The samples that perturb each gene, or only those where the type ends in deletion."""
+        self._all_genes_are_known("which samples perturb them is")
+        genes, lengths = self._deleted
+        names, by_sample = np.array(self.stored.genes), np.split(genes, np.cumsum(lengths)[:-1])
+        found = []
+        for column, samples, numbers in self._all():
+            counts = lengths[samples]
+            texts = np.full(len(self.stored), None)
+            if column.attribute("perturbation_type") in self.stored.attribute_names:
+                texts = self._noted(column, "perturbation_type")
+            texts[self._perturbation_counts(column) == 0] = ""
+            flags = (_wanted(*each, deletions) for each in zip(texts[samples], counts.tolist()))
+            wanted = np.fromiter(chain.from_iterable(flags), bool, counts.sum())
+            of_samples = [genes[:0], *(by_sample[sample] for sample in samples.tolist())]
+            keys = names[np.concatenate(of_samples)]
+            arrays = np.repeat(samples, counts), np.repeat(numbers, counts), keys
+            found.append(tuple(array[wanted] for array in arrays))
+        return self._indexed(found)
+
+    @lazy_property
+    def _deleted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The deleted genes of all samples, and how many each sample deletes."""
+        genes, ptr, _ = self.stored.perturbations(range(len(self.stored)))
+        return genes, np.diff(ptr)
+
+    def _noted(self, column: Column, name: str) -> npt.NDArray[Any]:
+        return self.stored.attribute(column.attribute(name))
+
+    def label_table(self, names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+        """Per phenotype a column; of several experiments the last value, of a vector none. Rows are
+        in the order in which torchcell reads them.
+        """
+        order = np.argsort(self._ranks)
+        table: dict[str, npt.NDArray[Any]] = {"index": order}
+        for name in names:
+            last = np.full(len(order), np.nan)
+            latest = np.full(len(order), -1.0)
+            for column in self.columns[name] if name not in self._vectors else ():
+                values, _ = self._read(column)
+                numbers = np.where(np.isnan(values), -2, self._numbers(column))
+                last = np.where(numbers > latest, values, last)
+                latest = np.maximum(latest, numbers)
+            if self._is_fitness(name):
+                last = _clamped(last)
+            elif self.from_store and name in _TRUTHS:
+                last = _truths(last)
+            table[name] = last[order]
+        return table
+
+
+def _wanted(types: str | None, genes: int, deletions: bool) -> list[bool]:
+    """For each gene that a sample deletes, whether an experiment with these types perturbs it, or
+    deletes it.
+    """
+    if not types:
+        return [types is None] * genes
+    return [
+        any(kind.endswith("deletion") or not deletions for kind in text.split("+") if kind)
+        for text in types.split("|")
+    ]
+
+
+def _truths(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """0 and 1 as truth values; with others than these, NaN where missing."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values.astype(bool)
+    return values if missing.all() else np.where(missing, values, (values != 0).astype(object))
+
+
+def _clamped(fitness: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Fitness as torchcell's schema has it: never negative."""
+    return np.where(fitness <= 0, 0.0, fitness)
+
+
+class Measured(NamedTuple):
+    """Reads phenotypes of samples, in the order in which torchcell has them."""
+
+    columns: npt.NDArray[np.int64]
+    ranks: npt.NDArray[np.int64]  # of their phenotypes among those wanted
+    numbers: list[str]  # attributes with numbers of experiments
+    numbered: npt.NDArray[np.int64]  # which of them each column has; -1 for none
+    not_finite: dict[str, dict[str, int]]  # per attribute, what its names are among the columns
+    fitness: npt.NDArray[np.bool_]  # whether negative values become 0
+
+    def of(
+        self,
+        phenotypes: npt.NDArray[np.float64],
+        noted: Mapping[str, Sequence[Any]],
+        each_has_one: bool,
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Values of samples, ranks of their phenotypes, numbers of their experiments; and where
+        each sample's begin and the last one's end.
+
+        phenotypes: [B, P]. noted: per attribute that is read its values. each_has_one: a sample
+        without any has one NaN, as the first phenotype
+        """
+        if not len(self.columns):
+            count = len(phenotypes) if each_has_one else 0
+            zeros = np.zeros(count, np.int64)
+            found = np.full(count, np.nan, np.float32), zeros, zeros.copy()
+            return *found, np.minimum(np.arange(len(phenotypes) + 1), count)
+        values = phenotypes[:, self.columns]
+        present = ~np.isnan(values)
+        for name, places in self.not_finite.items():
+            for row, text in enumerate(noted[name]):
+                for key, value in json.loads(text).items() if text else ():
+                    if key in places and value is not None:
+                        values[row, places[key]], present[row, places[key]] = value, True
+        values[self.fitness & (values <= 0)] = 0
+        without = present.sum(axis=1) == 0
+        if each_has_one:
+            present[without, 0] = True
+        samples, places_of = present.nonzero()
+        numbers = np.zeros(len(samples), np.int64)
+        if self.numbers:
+            listed = np.array([noted[name] for name in self.numbers], np.float64)
+            listed = np.concatenate([np.nan_to_num(listed), np.zeros((1, len(values)))])
+            numbers = listed[self.numbered[places_of], samples].astype(np.int64)
+            numbers[without[samples]] = 0
+            order = np.lexsort((self.ranks[places_of], numbers, samples))
+            samples, places_of, numbers = samples[order], places_of[order], numbers[order]
+        found = values[samples, places_of].astype(np.float32), self.ranks[places_of], numbers
+        return *found, np.searchsorted(samples, np.arange(len(values) + 1))
