@@ -169,7 +169,7 @@ func TestReadErrors(t *testing.T) {
 		{"hyperedge that is no reaction", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\nm1\tm1\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: dst "m1" is not in nodes/reaction, expected one of its 2 ids`},
 		{"stoichiometry of a hyperedge", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\tstoichiometry\nm1\tr1\tx\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: column stoichiometry: found "x", expected a number`},
 		{"table of a further type in a format that is not read", "nodes/protein.tsv.bz2", "", "read graph DIR: found \"nodes/protein.tsv.bz2\", expected a table with ending " + table.Formats},
-		{"edges of a further type in a format that is not read", "edges/protein__x__protein.xlsx", "", "read graph DIR: found \"edges/protein__x__protein.xlsx\", expected a table with ending " + table.Formats},
+		{"edges of a further type in a format that is not read", "edges/protein__x__protein.ods", "", "read graph DIR: found \"edges/protein__x__protein.ods\", expected a table with ending " + table.Formats},
 		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: found table \"edges/physical.tsv\": its name is not SOURCE__RELATION__TARGET, such as gene__physical__gene"},
 		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: found table \"edges/gene____gene.tsv\": its name is not SOURCE__RELATION__TARGET, such as gene__physical__gene"},
 		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: found columns name, x, expected id"},

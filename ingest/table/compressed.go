@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"path/filepath"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zip"
@@ -111,9 +112,14 @@ func isWhole(in *io.SectionReader, archive *zip.Reader) bool {
 // notZip is the error of a file that is not read as a zip file: it is another one, or damaged.
 func notZip(path string, in *io.SectionReader, err error) error {
 	start := make([]byte, 2)
-	if _, readErr := in.ReadAt(start, 0); readErr == nil && !bytes.Equal(start, []byte("PK")) {
+	_, readErr := in.ReadAt(start, 0)
+	if format, _ := Format(path); format == ".xlsx" && string(start) == "\xd0\xcf" {
+		return fault.New(fault.Input, "save it as .xlsx without a password",
+			"open table %s: found an Excel file with a password, or of a version before 2007", path)
+	}
+	if readErr == nil && string(start) != "PK" {
 		return fault.New(fault.Input, "rename the file so that its ending fits, or download it again",
-			"read %s: the file is not a zip file, although its name ends in .zip", path)
+			"read %s: the file is not a zip file, although its name ends in %s", path, filepath.Ext(path))
 	}
 	return rows.Damaged(path, "at its end", err)
 }

@@ -2,11 +2,12 @@
 //
 //	.tsv .csv .txt .tab   text, one row per line; also compressed, .gz or .zst, and in a .zip;
 //	                      files of other endings if their delimiter is given
+//	.xlsx                 a sheet of an Excel file
 //	.parquet              Apache Parquet
-//	.arrow                Apache Arrow IPC file, not stream
+//	.arrow .feather       Apache Arrow IPC file, not stream
 //
-// Memory is bounded: text is held one buffer at a time, Parquet a few thousand rows, Arrow one of
-// the file's record batches.
+// Memory is bounded: text is held one buffer at a time, Excel its different texts, Parquet a few
+// thousand rows, Arrow one of the file's record batches.
 package table
 
 import (
@@ -27,10 +28,11 @@ import (
 )
 
 // Formats names the file name endings of tables, see IsTable, for messages. Open also takes a .zip.
-const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet or .arrow"
+const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .xlsx, .parquet, " +
+	".arrow or .feather"
 
-// TextOptions is the layout of a text file. The zero value is a file with a header line and the
-// delimiter of its extension. Parquet and Arrow files describe their own layout.
+// TextOptions is the layout of a text file or sheet. The zero value is a file with a header line and
+// the delimiter of its extension. Parquet and Arrow files describe their own layout.
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
 	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they are read only if the first
@@ -44,6 +46,8 @@ type TextOptions struct {
 	Columns []string
 	// Member is the file to read in a .zip, if it has several.
 	Member string
+	// Sheet is the sheet to read of an .xlsx; "" is the first visible one.
+	Sheet string
 	// SkipLines is the number of lines before the header, or before the first row.
 	SkipLines int
 	// Comment begins the lines that are left out, wherever they are; "" if there are none.
@@ -114,19 +118,20 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.Source, err error) {
 	format, compression := Format(path)
 	layout := options.Columns != nil || options.Comment != "" || options.SkipLines > 0
-	if layout && IsTable(path) && !isText(format) {
+	asText := isText(format) || format == ".zip" || isSheet(format, compression)
+	if layout && IsTable(path) && !asText {
 		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or omit the settings of its lines",
 			"open table %s: found a %s file, which has column names, expected text without a header", path, format)
 	}
 	switch {
+	case asText, options.Delimiter != 0 && !IsTable(path):
+		s, err = openTextFile(path, in, options)
 	case format == ".parquet" && compression == "":
 		s, err = parquetfile.Open(path, in)
-	case format == ".arrow" && compression == "":
+	case isArrow(format) && compression == "":
 		s, err = arrowfile.Open(path, in)
 	case format == ".arrows":
 		err = arrowfile.StreamError(path)
-	case isText(format) || format == ".zip" || options.Delimiter != 0 && format != ".parquet" && format != ".arrow":
-		s, err = openTextFile(path, in, options)
 	default:
 		err = fault.New(fault.Input, "save it in one of these formats, or give it the ending of its format; text of another ending needs its delimiter named",
 			"open table %s: found ending %q, expected %s, or .zip", path, format+compression, Formats)
@@ -212,8 +217,13 @@ func Format(path string) (format, compression string) {
 // IsTable reports whether a file name has a table's ending.
 func IsTable(name string) bool {
 	format, compression := Format(name)
-	return isText(format) || compression == "" && (format == ".parquet" || format == ".arrow")
+	binary := format == ".xlsx" || format == ".parquet" || isArrow(format)
+	return isText(format) || binary && compression == ""
 }
+
+func isArrow(format string) bool { return format == ".arrow" || format == ".feather" }
+
+func isSheet(format, compression string) bool { return format == ".xlsx" && compression == "" }
 
 // defaultDelimiter is the delimiter of text files with an ending.
 func defaultDelimiter(format string) byte {

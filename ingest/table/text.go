@@ -32,6 +32,8 @@ type textSource struct {
 	comment  []byte // begins the lines that are left out; empty if there are none
 	header   []string
 	headless bool // the file has no header line
+	width    int  // fields in a row, of which the last ones may have no name and no values
+	sheet    bool // lines are rows of an .xlsx file
 
 	buffer     []byte
 	begin, end int   // buffer[begin:end] is read but not yet split
@@ -45,12 +47,28 @@ type textSource struct {
 	breaks []int64
 }
 
-// openTextFile opens a text table, or that in a .zip, in the format of its name's ending.
-func openTextFile(path string, in *io.SectionReader, options TextOptions) (*textSource, error) {
-	var text io.Reader = in
+// openTextFile opens a text table, or the one in a .zip, in the format of its name's ending; or a
+// sheet of an .xlsx as text.
+func openTextFile(path string, file *io.SectionReader, options TextOptions) (*textSource, error) {
 	format, compression := Format(path)
+	if isSheet(format, compression) {
+		if options.Delimiter != 0 {
+			return nil, fault.New(fault.Input, "omit delimiter", "open table %s: found a delimiter, expected none for a sheet", path)
+		}
+		name, in, err := openSheet(path, file, options.Sheet, options.SkipLines)
+		if err != nil {
+			return nil, err
+		}
+		options.Delimiter = '\t'
+		return openText(path+"/"+name, in, options, true)
+	}
+	if options.Sheet != "" {
+		return nil, fault.New(fault.Input, "omit sheet", "open table %s: found sheet %s, expected an .xlsx file",
+			path, fault.Quote(options.Sheet))
+	}
+	var text io.Reader = file
 	if format == ".zip" {
-		name, content, err := openMember(path, in, options.Member)
+		name, content, err := openMember(path, file, options.Member)
 		if err != nil {
 			return nil, err
 		}
@@ -61,11 +79,15 @@ func openTextFile(path string, in *io.SectionReader, options TextOptions) (*text
 		return nil, fault.New(fault.Input, "save the table as text, such as .tsv or .csv, or name its delimiter",
 			"open table %s: found ending %q, expected a text table", path, format+compression)
 	}
+	in, err := Decompress(path, text)
+	if err != nil {
+		return nil, err
+	}
 	byEnding := options.Delimiter == 0
 	if byEnding {
 		options.Delimiter = defaultDelimiter(format)
 	}
-	s, err := openText(path, text, options)
+	s, err := openText(path, toUTF8(in), options, false)
 	switch {
 	case err != nil:
 	case byEnding:
@@ -77,32 +99,36 @@ func openTextFile(path string, in *io.SectionReader, options TextOptions) (*text
 	return s, err
 }
 
-func openText(path string, file io.Reader, options TextOptions) (*textSource, error) {
-	in, err := Decompress(path, file)
-	if err != nil {
-		return nil, err
-	}
+func openText(path string, in io.ReadCloser, options TextOptions, isSheet bool) (*textSource, error) {
 	s := &textSource{
-		path: path, in: in, delimiter: options.Delimiter, comment: []byte(options.Comment),
-		header: options.Columns, buffer: make([]byte, textBuffer), line: 1,
+		path: path, in: in, sheet: isSheet, delimiter: options.Delimiter,
+		comment: []byte(options.Comment), header: options.Columns,
+		buffer: make([]byte, textBuffer), line: 1,
 	}
 	if err := s.refill(); err != nil {
 		return nil, err
 	}
 	s.begin = len(byteOrderMark(s.buffer[:s.end]))
+	if isSheet {
+		s.line += int64(options.SkipLines)
+		options.SkipLines = 0
+	}
 	for range options.SkipLines {
 		if err := s.skipLine(); err != nil {
 			return nil, err
 		}
 	}
 	text := s.buffer[s.begin:s.end]
-	s.quoted = s.delimiter != '\t' && s.delimiter != ' ' ||
+	s.quoted = isSheet || s.delimiter != '\t' && s.delimiter != ' ' ||
 		startsQuoted(text, s.delimiter) || s.quotedColumn(text)
+	s.width = len(s.header)
 	if s.headless = s.header != nil && !options.Header; !s.headless {
-		err = s.readHeader()
+		if err := s.readHeader(); err != nil {
+			return nil, err
+		}
 	}
 	s.firstRow = s.line
-	return s, err
+	return s, nil
 }
 
 func byteOrderMark(text []byte) []byte {
@@ -144,10 +170,15 @@ func (s *textSource) readHeader() error {
 		return err
 	}
 	s.breaks = nil // lines before and inside the header are before row 0
-	if s.header == nil {
-		for _, f := range fields {
-			s.header = append(s.header, string(s.buffer[f.Start:f.End]))
-		}
+	if s.width = len(fields); s.header != nil {
+		s.width = len(s.header)
+		return nil
+	}
+	for _, f := range fields {
+		s.header = append(s.header, string(s.buffer[f.Start:f.End]))
+	}
+	for last := s.width - 1; last > 0 && s.header[last] == ""; last-- {
+		s.header = s.header[:last]
 	}
 	return nil
 }
@@ -175,20 +206,15 @@ func (s *textSource) Fill(b *rows.Batch) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	b.Width = len(s.header)
+	b.Width = s.width
 	first := s.row
 	fields, err := s.mustRecord(b.Fields[:0])
 	for more := true; more && err == nil; {
-		if found := len(fields) - int(s.row-first)*b.Width; found != b.Width {
-			hint := "check the delimiters of this row and the header"
-			if s.headless {
-				hint = "check that it is the file whose columns the settings name, and its delimiter"
+		at := int(s.row-first) * s.width
+		if found := len(fields) - at; found != s.width || s.width > len(s.header) {
+			if fields, err = s.complete(fields, at); err != nil {
+				break
 			}
-			if s.row == 0 && found == b.Width+1 {
-				hint += indexHint
-			}
-			err = fault.New(fault.Input, hint, "read %s: found %s, expected %d", s.Where(s.row), english.Plural(found, "field", ""), b.Width)
-			break
 		}
 		s.row++
 		fields, more, err = s.record(fields)
@@ -199,6 +225,35 @@ func (s *textSource) Fill(b *rows.Batch) error {
 	s.failed = err // returned after the rows before it
 	b.Data, b.Fields, b.Len = s.buffer, fields, int(s.row-first)
 	return nil
+}
+
+// complete checks the fields of a row, from fields[at] on, whose number is not that of the columns.
+// A sheet's row ends with its last value. Columns at the end that have no name, as Excel writes
+// them, have no values.
+func (s *textSource) complete(fields []rows.Span, at int) ([]rows.Span, error) {
+	found, named := len(fields)-at, len(s.header)
+	for k := at + named; k < len(fields); k++ {
+		f := fields[k]
+		if value := s.buffer[f.Start:f.End]; found <= s.width && len(bytes.TrimSpace(value)) > 0 {
+			return fields, fault.New(fault.Input, "name the column, or remove it", "read %s: found %s in column %d, which has no name",
+				s.Where(s.row), fault.Quote(value), k-at+1)
+		}
+	}
+	if found > s.width || found < named && !s.sheet {
+		hint := "check the delimiters of this row and the header"
+		if s.headless {
+			hint = "check that it is the file whose columns the settings name, and its delimiter"
+		}
+		if s.row == 0 && found == named+1 {
+			hint += indexHint
+		}
+		return fields, fault.New(fault.Input, hint, "read %s: found %s, expected %d",
+			s.Where(s.row), english.Plural(found, "field", ""), s.width)
+	}
+	for range s.width - found {
+		fields = append(fields, rows.Span{})
+	}
+	return fields, nil
 }
 
 // mustRecord appends the fields of the next row, and refills the buffer if it has no complete row.
@@ -264,13 +319,19 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 	if quotes {
 		length, breaks = quotedLength(rest, s.delimiter)
 	}
+	if s.sheet {
+		breaks = 0 // a line break in a cell
+	}
 	next := length + 1
 	if length < 0 {
 		if s.torn != io.EOF || len(rest) == 0 {
 			return fields, false, nil
 		}
 		length, next = len(rest), len(rest)
-		breaks, quotes = bytes.Count(rest, []byte{'\n'}), s.quoted
+		quotes = s.quoted
+		if !s.sheet {
+			breaks = bytes.Count(rest, []byte{'\n'})
+		}
 	}
 	record := rest[:length]
 	if length > 0 && record[length-1] == '\r' {

@@ -76,6 +76,10 @@ func TestText(t *testing.T) {
 		want                string // columns, then rows with their locations
 	}{
 		{"plain", "a.tsv", "x\ty\n1\t2\n3\t4\n", TextOptions{}, "x,y; a.tsv:2 1,2; a.tsv:3 3,4"},
+		{"columns without names and values", "a.tsv", "x\ty\t\t\n1\t2\t\t\n3\t4\n5\t6\t \n", TextOptions{}, "x,y; a.tsv:2 1,2; a.tsv:3 3,4; a.tsv:4 5,6"},
+		{"CSV columns without names and values", "a.csv", "x,y,,\n1,,,\n\"\",2,\"\",\n", TextOptions{}, "x,y; a.csv:2 1,; a.csv:3 ,2"},
+		{"UTF-16", "a.txt", "\xff\xfex\x00\t\x00\xe9\x00\n\x00\x01\xd8\x37\xdc\t\x00\x41\x26\r\x00\n\x00", TextOptions{}, "x,é; a.txt:2 \U00010437,♁"},
+		{"big-endian UTF-16", "a.csv", "\xfe\xff\x00x\x00,\x00y\x00\n\x001\x00,\x002", TextOptions{}, "x,y; a.csv:2 1,2"},
 		{"no last newline", "a.tsv", "x\ty\n1\t2", TextOptions{}, "x,y; a.tsv:2 1,2"},
 		{"header only", "a.tsv", "x\ty\n", TextOptions{}, "x,y"},
 		{"header only, no newline", "a.tsv", "x", TextOptions{}, "x"},
@@ -193,6 +197,12 @@ func TestTextErrors(t *testing.T) {
 		{"too many fields", "a.tsv", "x\ty\n1\t2\t\n", TextOptions{}, "read a.tsv:2: found 3 fields, expected 2"},
 		{"too few fields in the last line", "a.tsv", "x\ty\n1\t2\n3", TextOptions{}, "read a.tsv:3: found 1 field, expected 2"},
 		{"too few columns given", "a.tsv", "1\t2\n", TextOptions{Columns: []string{"x"}}, "read a.tsv:1: found 2 fields, expected 1"},
+		{"a value without a name", "a.tsv", "x\ty\t\t\n1\t2\t\t3\n", TextOptions{}, `read a.tsv:2: found "3" in column 4, which has no name`},
+		{"fewer fields than names", "a.tsv", "x\ty\t\n1\n", TextOptions{}, "read a.tsv:2: found 1 field, expected 3"},
+		{"more fields than columns", "a.tsv", "x\ty\t\n1\t2\t\t\n", TextOptions{}, "read a.tsv:2: found 4 fields, expected 3"},
+		{"no names", "a.tsv", "\t\n1\t2\n", TextOptions{}, "read header of a.tsv: found no name for column 1 of 1"},
+		{"half a character of UTF-16", "a.tsv", "\xff\xfex\x00\n\x00\x01\xd8\n\x00", TextOptions{}, "read a.tsv: the file is truncated or damaged after line 1: found half of a character of UTF-16"},
+		{"half of UTF-16", "a.tsv", "\xff\xfex\x00\n\x001", TextOptions{}, "read a.tsv: the file is truncated or damaged after line 1: unexpected EOF"},
 		{"empty line", "a.tsv", "x\n1\n\n\n2\n", TextOptions{}, "read a.tsv:3: found an empty line, expected a row"},
 		{"empty line at the end", "a.tsv", "x\ty\n1\t2\n\n", TextOptions{}, "read a.tsv:3: found an empty line, expected a row"},
 		{"empty line at the end of one column", "a.tsv", "x\n1\n2\n\n", TextOptions{}, "read a.tsv:4: found an empty line, expected a row"},
@@ -214,9 +224,9 @@ func TestTextErrors(t *testing.T) {
 		{"row names of R", "a.tsv", "\"x\"\t\"y\"\n\"1\"\t2\t3\n", TextOptions{}, "read a.tsv:2: found 3 fields, expected 2"},
 		{"write.csv2 of R", "a.csv", "\"x\";\"y\"\n\"1\";2,5\n", TextOptions{}, "read a.csv:1: found ';' after a closing quote, expected the delimiter ','"},
 		{"R's escaped quote", "a.tsv", "\"x\"\t\"y\"\n\"say \\\"a\\\"\"\t2\n", TextOptions{}, `read a.tsv:2: found 'a' after a closing quote, expected the delimiter '\t'`},
-		{"unknown ending", "a.xlsx", "x\n", TextOptions{}, `open table a.xlsx: found ending ".xlsx", expected ` + Formats + ", or .zip"},
+		{"unknown ending", "a.ods", "x\n", TextOptions{}, `open table a.ods: found ending ".ods", expected ` + Formats + ", or .zip"},
 		{"compressed Parquet", "a.parquet.gz", "x\n", TextOptions{}, `open table a.parquet.gz: found ending ".parquet.gz", expected ` + Formats + ", or .zip"},
-		{"another ending with a zero byte", "a.xlsx", "PK\x00\n", TextOptions{Delimiter: ','}, "open table a.xlsx: found a zero byte, expected text"},
+		{"another ending with a zero byte", "a.ods", "PK\x00\n", TextOptions{Delimiter: ','}, "open table a.ods: found a zero byte, expected text"},
 		{"too few lines", "a.tsv", "x\ty\n1\t2", TextOptions{SkipLines: 2}, "read a.tsv: found 2 lines, expected a table after the lines to skip"},
 		{"nothing but comments", "a.tsv", "#x\n#y", TextOptions{Comment: "#"}, "read a.tsv: the file is empty, expected a header line"},
 		{"row after comments", "a.tsv", "#\nx\ty\n#\n1\t2\n#\n#\n3\n", TextOptions{Comment: "#"}, "read a.tsv:7: found 1 field, expected 2"},
@@ -405,9 +415,15 @@ func FuzzText(f *testing.F) {
 	f.Add("x\n\n")
 	f.Add("\xef\xbb\xbfx\r\n1\r\n\r\n")
 	f.Add("\r0")
+	f.Add("x\t\t\n1\t\n2\n")
+	f.Add("\xff\xfex\x00")
 	f.Add("\x01\t\"\"")
 	quoted := regexp.MustCompile(`^"|[\t\n]"[^\t\n]*"\r?([\t\n]|$)`) // a first field, or a column
 	f.Fuzz(func(t *testing.T, text string) {
+		if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+			readDamaged(t, "a.tsv", []byte(text)) // UTF-16
+			return
+		}
 		if quoted.MatchString(strings.TrimPrefix(text, "\xef\xbb\xbf")) {
 			return // FuzzCSV reads quotes
 		}
@@ -434,16 +450,23 @@ func slowTSV(text string) (columns []string, rows [][]string, ok bool) {
 	if len(lines) == 0 {
 		return nil, nil, false
 	}
+	width := 0
 	for i, line := range lines {
 		row := strings.Split(line, "\t")
 		switch {
 		case line == "":
 			return nil, nil, false
 		case i == 0:
-			columns = row
-		case len(row) != len(columns):
+			width = len(row)
+			for columns = row; len(columns) > 1 && columns[len(columns)-1] == ""; {
+				columns = columns[:len(columns)-1]
+			}
+		case len(row) < len(columns) || len(row) > width:
+			return nil, nil, false
+		case strings.TrimSpace(strings.Join(row[len(columns):], "")) != "":
 			return nil, nil, false
 		default:
+			row = row[:len(columns)]
 			rows = append(rows, row)
 		}
 	}

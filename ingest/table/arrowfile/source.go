@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -37,16 +38,14 @@ func StreamError(path string) error {
 		"open table %s: found an Arrow stream, expected an Arrow file (Feather version 2)", path)
 }
 
-// isStream reports whether a file begins with the schema of an Arrow stream.
-func isStream(in *io.SectionReader) bool {
-	magic := make([]byte, len(fileMagic))
-	_, err := in.ReadAt(magic, 0)
-	return err == nil && string(magic) != fileMagic && schemaAt(in, 0)
-}
-
 // Open opens a table. The caller keeps ownership of the file.
 func Open(path string, in *io.SectionReader) (*Source, error) {
-	if isStream(in) {
+	magic := make([]byte, len(fileMagic))
+	switch _, err := in.ReadAt(magic, 0); {
+	case strings.HasPrefix(string(magic), "FEA1"):
+		return nil, fault.New(fault.Input, "write it with pyarrow.feather.write_feather(TABLE, FILE, version=2)",
+			"open table %s: found Feather version 1, expected version 2, which is an Arrow file", path)
+	case err == nil && string(magic) != fileMagic && schemaAt(in, 0):
 		return nil, StreamError(path)
 	}
 	s := &Source{Binary: rows.Binary{Path: path}}

@@ -1,13 +1,16 @@
-"""Writes the files of one small table with every kind of column: python make.py (needs pyarrow)."""
+"""Writes the files of one small table with every kind of column: python make.py (needs pyarrow and openpyxl)."""
 
 import datetime
 import itertools
 import pathlib
 from decimal import Decimal
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 
 
 def table(text=pa.string(), item=pa.string()):
@@ -143,3 +146,27 @@ durations = pa.table(
 pq.write_table(durations, "durations.parquet")
 feather.write_feather(durations, "durations.arrow", compression="uncompressed")
 pq.write_table(pa.table({"s": [{"a": 1}] * 3}), "struct.parquet")
+
+
+def workbook():
+    """A workbook as people have it, written by openpyxl."""
+    book = openpyxl.Workbook()
+    book.active.title = "old"
+    book.active.sheet_state = "hidden"
+    book.active.append(["nothing"])
+    sheet = book.create_sheet("SGA")
+    sheet.append(["Query", "Array", "score", "date", "sick", None])
+    italic = TextBlock(InlineFont(i=True), "YAL")
+    sheet.append(["YAL001C", CellRichText(italic, "002W"), 0.1, datetime.date(2024, 9, 7), True])
+    sheet.append(["MARCH1", 'say "a"\tb', 1e-300, datetime.datetime(2024, 9, 7, 13, 5, 1), False])
+    sheet.append([datetime.date(1900, 2, 28), 8454, 123456789012, datetime.time(13, 5), None])
+    sheet.append([" é_x000D_\n", "#N/A", -5, datetime.timedelta(hours=30), None])
+    sheet["C3"].number_format = "0.00"
+    sheet["C4"].number_format = '0.00 "days"'
+    sheet["C5"].number_format = "[Red]0"
+    sheet["D9"].number_format = "0"
+    book.create_sheet("notes").append(["a", "b"])
+    return book
+
+
+workbook().save("workbook.xlsx")
