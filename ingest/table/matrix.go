@@ -9,7 +9,7 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// Matrix is the header of a wide text table: a name and numbers in each row. The header may lack
+// Matrix is the header of a wide table: a name and numbers in each row. The header may lack
 // the first column's name, as in tables that R writes:
 //
 //	      YPD   YPGal
@@ -32,7 +32,10 @@ func OpenMatrix(file *inputfile.File, options TextOptions) (*Matrix, error) {
 			"read matrix %s: found %s, expected a header and a row per gene",
 			path, english.Plural(len(rows), "row", ""))
 	}
-	header, width := rows[0], len(rows[1])
+	header, width := withoutUnnamed(rows[0]), len(rows[1])
+	if len(header) < len(rows[0]) || isSheet(path) {
+		width = len(header) // rows need not have the columns without names, nor their last values
+	}
 	m := &Matrix{Options: options}
 	if m.Options.Header = options.Columns == nil; !m.Options.Header {
 		header = options.Columns

@@ -41,7 +41,8 @@ type sheetReader struct {
 
 // openSheet opens a sheet, the first visible one if name is empty, after so many rows. It returns
 // its name.
-func openSheet(path string, file *io.SectionReader, name string, skip int) (string, io.ReadCloser, error) {
+func openSheet(path string, file *io.SectionReader, name string, skip int) (
+	string, io.ReadCloser, error) {
 	book, name, target, err := openWorkbook(path, file, name)
 	if err != nil {
 		return "", nil, err
@@ -183,7 +184,8 @@ func (s *sheetReader) readCell(cell xml.StartElement) (string, error) {
 		return map[string]string{"0": "FALSE", "1": "TRUE"}[value], nil
 	case "", "n":
 		if value == "" && formula {
-			return "", fault.New(fault.Input, "open the file in Excel or LibreOffice, which compute it, and save it",
+			return "", fault.New(fault.Input,
+				"open the file in Excel or LibreOffice, which compute it, and save it",
 				"found a formula without its value in cell %s", attribute(cell, "r"))
 		}
 		return s.number(value, s.isDate[attribute(cell, "s")])

@@ -195,6 +195,33 @@ func compressedIn(t *testing.T, name, content string) []byte {
 	return file.Bytes()
 }
 
+// TestMatrixHeaders finds the names of the columns of matrices, as programs write them.
+func TestMatrixHeaders(t *testing.T) {
+	sheet := `<row><c/><c t="str"><v>YPD</v></c><c t="str"><v>YPGal</v></c></row>` +
+		`<row><c t="str"><v>YAL001C</v></c><c><v>1</v></c></row>`
+	for name, content := range map[string]string{
+		"r.tsv":      "YPD\tYPGal\nYAL001C\t1\t2\n",
+		"pandas.csv": ",YPD,YPGal\nYAL001C,1,2\n",
+		"excel.csv":  ",YPD,YPGal,,\nYAL001C,1,2,,\n",
+		"short.csv":  ",YPD,YPGal,,\nYAL001C,1,2\n",
+		"sheet.xlsx": string(xlsx(t, sheet, nil)),
+	} {
+		file := open(t, write(t, name, []byte(content)))
+		m, err := OpenMatrix(file, TextOptions{})
+		if err != nil || m.First != "" || strings.Join(m.Names, " ") != "YPD YPGal" {
+			t.Errorf("%s: got %+v, %v", name, m, err)
+			continue
+		}
+		r, err := OpenFile(file, m.Options)
+		check(t, err)
+		batch, err := r.Next()
+		check(t, err)
+		if batch.Len != 1 || string(batch.Text(1, 0)) != "1" || len(r.Columns()) != 3 {
+			t.Errorf("%s: found %d rows of %q", name, batch.Len, r.Columns())
+		}
+	}
+}
+
 // FuzzSheet reads any XML as a sheet.
 func FuzzSheet(f *testing.F) {
 	f.Add(sheetHead+`<row r="2"><c r="B2" s="1"><v>60.5</v></c></row>`, "<sst></sst>")

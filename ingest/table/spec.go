@@ -12,10 +12,11 @@ import (
 //
 //	{file: string.txt.gz, delimiter: space, comment: "#"}
 type TextSpec struct {
-	// table to read: text (may be compressed), Arrow or Parquet (required)
+	// table to read: text (may be compressed), Excel, Arrow or Parquet (required)
 	File    string   `yaml:"file"`
 	Columns []string `yaml:"columns"` // column names, for a text file without a header line
 	Member  string   `yaml:"member"`  // name of the table inside a .zip that has several
+	Sheet   string   `yaml:"sheet"`   // sheet of an .xlsx file (default: the first visible one)
 	// column separator: a character, tab, comma, or space for runs of spaces; if set, the file is
 	// read as text whatever its extension (default: by the file's name)
 	Delimiter string `yaml:"delimiter"`
@@ -46,6 +47,7 @@ func (t TextSpec) Options() (TextOptions, error) {
 		DelimiterSetting: `delimiter: ";" to its entry in the settings`,
 		Columns:          t.Columns,
 		Member:           t.Member,
+		Sheet:            t.Sheet,
 		SkipLines:        t.SkipLines,
 		Comment:          t.Comment,
 	}, nil

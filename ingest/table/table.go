@@ -31,8 +31,8 @@ import (
 const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .xlsx, .parquet, " +
 	".arrow or .feather"
 
-// TextOptions is the layout of a text file or sheet. The zero value is a file with a header line and
-// the delimiter of its extension. Parquet and Arrow files describe their own layout.
+// TextOptions is the layout of a text file or sheet. The zero value is a file with a header line
+// and the delimiter of its extension. Parquet and Arrow files describe their own layout.
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
 	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they are read only if the first
@@ -118,10 +118,12 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.Source, err error) {
 	format, compression := Format(path)
 	layout := options.Columns != nil || options.Comment != "" || options.SkipLines > 0
-	asText := isText(format) || format == ".zip" || isSheet(format, compression)
+	asText := isText(format) || format == ".zip" || isSheet(path)
 	if layout && IsTable(path) && !asText {
-		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or omit the settings of its lines",
-			"open table %s: found a %s file, which has column names, expected text without a header", path, format)
+		return nil, fault.New(fault.Input,
+			"give a text file, such as SGD_features.tab, or omit the settings of its lines",
+			"open table %s: found a %s file, which has column names, expected text without a header",
+			path, format)
 	}
 	switch {
 	case asText, options.Delimiter != 0 && !IsTable(path):
@@ -133,7 +135,9 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 	case format == ".arrows":
 		err = arrowfile.StreamError(path)
 	default:
-		err = fault.New(fault.Input, "save it in one of these formats, or give it the ending of its format; text of another ending needs its delimiter named",
+		err = fault.New(fault.Input,
+			"save it in one of these formats, or give it the ending of its format; "+
+				"text of another ending needs its delimiter named",
 			"open table %s: found ending %q, expected %s, or .zip", path, format+compression, Formats)
 	}
 	if err != nil {
@@ -214,16 +218,20 @@ func Format(path string) (format, compression string) {
 	return extension, ""
 }
 
-// IsTable reports whether a file name has a table's ending.
+// IsTable reports whether a file name has a table's ending. Excel's lock files, such as
+// ~$gene.xlsx, are no tables.
 func IsTable(name string) bool {
 	format, compression := Format(name)
+	if strings.HasPrefix(name, "~$") {
+		return false
+	}
 	binary := format == ".xlsx" || format == ".parquet" || isArrow(format)
 	return isText(format) || binary && compression == ""
 }
 
 func isArrow(format string) bool { return format == ".arrow" || format == ".feather" }
 
-func isSheet(format, compression string) bool { return format == ".xlsx" && compression == "" }
+func isSheet(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".xlsx") }
 
 // defaultDelimiter is the delimiter of text files with an ending.
 func defaultDelimiter(format string) byte {

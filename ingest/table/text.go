@@ -51,9 +51,10 @@ type textSource struct {
 // sheet of an .xlsx as text.
 func openTextFile(path string, file *io.SectionReader, options TextOptions) (*textSource, error) {
 	format, compression := Format(path)
-	if isSheet(format, compression) {
+	if isSheet(path) {
 		if options.Delimiter != 0 {
-			return nil, fault.New(fault.Input, "omit delimiter", "open table %s: found a delimiter, expected none for a sheet", path)
+			return nil, fault.New(fault.Input, "omit delimiter",
+				"open table %s: found a delimiter, expected none for a sheet", path)
 		}
 		name, in, err := openSheet(path, file, options.Sheet, options.SkipLines)
 		if err != nil {
@@ -63,8 +64,8 @@ func openTextFile(path string, file *io.SectionReader, options TextOptions) (*te
 		return openText(path+"/"+name, in, options, true)
 	}
 	if options.Sheet != "" {
-		return nil, fault.New(fault.Input, "omit sheet", "open table %s: found sheet %s, expected an .xlsx file",
-			path, fault.Quote(options.Sheet))
+		return nil, fault.New(fault.Input, "omit sheet",
+			"open table %s: found sheet %s, expected an .xlsx file", path, fault.Quote(options.Sheet))
 	}
 	var text io.Reader = file
 	if format == ".zip" {
@@ -76,7 +77,8 @@ func openTextFile(path string, file *io.SectionReader, options TextOptions) (*te
 		format, compression = Format(name)
 	}
 	if !isText(format) && options.Delimiter == 0 {
-		return nil, fault.New(fault.Input, "save the table as text, such as .tsv or .csv, or name its delimiter",
+		return nil, fault.New(fault.Input,
+			"save the table as text, such as .tsv or .csv, or name its delimiter",
 			"open table %s: found ending %q, expected a text table", path, format+compression)
 	}
 	in, err := Decompress(path, text)
@@ -99,7 +101,8 @@ func openTextFile(path string, file *io.SectionReader, options TextOptions) (*te
 	return s, err
 }
 
-func openText(path string, in io.ReadCloser, options TextOptions, isSheet bool) (*textSource, error) {
+func openText(path string, in io.ReadCloser, options TextOptions, isSheet bool) (
+	*textSource, error) {
 	s := &textSource{
 		path: path, in: in, sheet: isSheet, delimiter: options.Delimiter,
 		comment: []byte(options.Comment), header: options.Columns,
@@ -148,7 +151,8 @@ func (s *textSource) skipLine() error {
 		}
 		if s.torn == io.EOF {
 			return fault.New(fault.Input, "check skip_lines",
-				"read %s: found %s, expected a table after the lines to skip", s.path, english.Plural(int(s.line), "line", ""))
+				"read %s: found %s, expected a table after the lines to skip",
+				s.path, english.Plural(int(s.line), "line", ""))
 		}
 		if s.torn != nil {
 			return rows.Damaged(s.path, "at its start", s.torn)
@@ -164,23 +168,31 @@ func (s *textSource) skipLine() error {
 func (s *textSource) readHeader() error {
 	fields, err := s.mustRecord(nil)
 	if err == io.EOF {
-		return fault.New(fault.Input, "make the file again", "read %s: the file is empty, expected a header line", s.path)
+		return fault.New(fault.Input, "make the file again",
+			"read %s: the file is empty, expected a header line", s.path)
 	}
 	if err != nil {
 		return err
 	}
 	s.breaks = nil // lines before and inside the header are before row 0
-	if s.width = len(fields); s.header != nil {
-		s.width = len(s.header)
-		return nil
+	names := make([]string, len(fields))
+	for k, f := range fields {
+		names[k] = string(s.buffer[f.Start:f.End])
 	}
-	for _, f := range fields {
-		s.header = append(s.header, string(s.buffer[f.Start:f.End]))
+	named := withoutUnnamed(names)
+	if s.header == nil {
+		s.header = named
 	}
-	for last := s.width - 1; last > 0 && s.header[last] == ""; last-- {
-		s.header = s.header[:last]
-	}
+	s.width = len(s.header) + len(names) - len(named)
 	return nil
+}
+
+// withoutUnnamed leaves out the columns at the end that have no name.
+func withoutUnnamed(names []string) []string {
+	for len(names) > 1 && names[len(names)-1] == "" {
+		names = names[:len(names)-1]
+	}
+	return names
 }
 
 func (s *textSource) Columns() []string { return s.header }
@@ -235,7 +247,8 @@ func (s *textSource) complete(fields []rows.Span, at int) ([]rows.Span, error) {
 	for k := at + named; k < len(fields); k++ {
 		f := fields[k]
 		if value := s.buffer[f.Start:f.End]; found <= s.width && len(bytes.TrimSpace(value)) > 0 {
-			return fields, fault.New(fault.Input, "name the column, or remove it", "read %s: found %s in column %d, which has no name",
+			return fields, fault.New(fault.Input, "name the column, or remove it",
+				"read %s: found %s in column %d, which has no name",
 				s.Where(s.row), fault.Quote(value), k-at+1)
 		}
 	}
@@ -384,15 +397,18 @@ func (s *textSource) split(fields []rows.Span, record []byte, offset int) []rows
 func checkHeader(path string, names []string, options TextOptions) error {
 	for _, name := range names {
 		if _, rest, found := strings.Cut(name, "\r"); found && !strings.HasPrefix(rest, "\n") {
-			return fault.New(fault.Input, "save it with Windows or Unix line endings, not in Excel's text formats for Macintosh",
-				"read header of %s: found a carriage return in %s, expected lines that end with a line feed", path, fault.Quote(name))
+			return fault.New(fault.Input,
+				"save it with Windows or Unix line endings, not in Excel's text formats for Macintosh",
+				"read header of %s: found a carriage return in %s, "+
+					"expected lines that end with a line feed", path, fault.Quote(name))
 		}
 	}
 	for _, found := range "\t;," {
 		if len(names) == 1 && strings.ContainsRune(names[0], found) {
 			return fault.New(fault.Input,
 				delimiterHint(path, found, options),
-				"read header of %s: found one column, %s, expected columns separated by %q, not by %q", path, fault.Quote(names[0]), options.Delimiter, found)
+				"read header of %s: found one column, %s, expected columns separated by %q, not by %q",
+				path, fault.Quote(names[0]), options.Delimiter, found)
 		}
 	}
 	return nil
@@ -409,7 +425,8 @@ func delimiterHint(path string, found rune, options TextOptions) string {
 		return "add " + options.DelimiterSetting
 	}
 	return fmt.Sprintf("separate its columns by %q, or convert it, if it is a perturbation set: "+
-		"tcbuild ingest perturbations %s --graph DIR --out SET.arrow 'delimiter=;'", options.Delimiter, path)
+		"tcbuild ingest perturbations %s --graph DIR --out SET.arrow 'delimiter=;'",
+		options.Delimiter, path)
 }
 
 // indexHint continues the hint for a first column that has no name, which is an index that another
@@ -436,7 +453,8 @@ func checkNames(path string, names []string) error {
 				"read header of %s: found no name for column %d of %d", path, i+1, len(names))
 		case seen:
 			return fault.New(fault.Input, hint,
-				"read header of %s: columns %d and %d are both named %s, expected unique names", path, j+1, i+1, fault.Quote(name))
+				"read header of %s: columns %d and %d are both named %s, expected unique names",
+				path, j+1, i+1, fault.Quote(name))
 		}
 		first[name] = i
 	}

@@ -127,7 +127,7 @@ func TestTextsStayValid(t *testing.T) {
 func TestIsTable(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a.tsv": true, "a.CSV": true, "a.txt.gz": true, "a.tab.zst": true, "a.parquet": true, "a.arrow": true, "a.feather": true, "a.xlsx": true, "a.b.tsv": true,
-		"a.parquet.gz": false, "a.xlsx.gz": false, "a.xls": false, "a.arrow.zst": false, "a.md": false, "a.gz": false, "tsv": false, "a.tsv.bak": false, "": false,
+		"a.parquet.gz": false, "a.xlsx.gz": false, "a.xls": false, "~$a.xlsx": false, "a.arrow.zst": false, "a.md": false, "a.gz": false, "tsv": false, "a.tsv.bak": false, "": false,
 	} {
 		if IsTable(name) != want {
 			t.Errorf("%q: got %v", name, !want)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,8 @@ type workbook struct {
 
 // openWorkbook opens a file, and finds the part with a sheet, the first visible one if sheet is
 // empty. It also returns the sheet's name.
-func openWorkbook(path string, file *io.SectionReader, sheet string) (w *workbook, name, part string, err error) {
+func openWorkbook(path string, file *io.SectionReader, sheet string) (
+	w *workbook, name, part string, err error) {
 	w = &workbook{path: path}
 	if w.archive, err = zip.NewReader(file, file.Size()); err != nil {
 		return nil, "", "", notZip(path, file, err)
@@ -146,12 +148,17 @@ func (w *workbook) readStyles() error {
 	}
 	w.isDate = make(map[string]bool)
 	for k, cell := range styles.Cells {
-		id := cell.Format
-		builtIn := 14 <= id && id <= 22 || 27 <= id && id <= 36 || 45 <= id && id <= 47 || 50 <= id && id <= 58
-		ofPositive, _, _ := strings.Cut(literal.ReplaceAllString(codes[id], ""), ";")
-		w.isDate[strconv.Itoa(k)] = builtIn || strings.ContainsAny(ofPositive, "dmhysDMHYS")
+		ofPositive, _, _ := strings.Cut(literal.ReplaceAllString(codes[cell.Format], ""), ";")
+		hasCode := strings.ContainsAny(ofPositive, "dmhysDMHYS")
+		w.isDate[strconv.Itoa(k)] = hasCode || isBuiltInDate(cell.Format)
 	}
 	return nil
+}
+
+// isBuiltInDate reports whether a number means a format of dates or times, which then has no code.
+func isBuiltInDate(format int) bool {
+	within := func(ids [2]int) bool { return ids[0] <= format && format <= ids[1] }
+	return slices.ContainsFunc([][2]int{{14, 22}, {27, 36}, {45, 47}, {50, 58}}, within)
 }
 
 // decode reads a whole part.
@@ -218,8 +225,8 @@ func (p part) children(element string, visit func(start xml.StartElement) error)
 	}
 }
 
-// text returns the text in an element, up to its end: in parts (t) that each have a format, if it is
-// not a value (v). It leaves out how to pronounce it (rPh).
+// text returns the text in an element, up to its end. A value (v) has it inside, others in parts
+// (t) that each have a format. How to pronounce it (rPh) is left out.
 func (p part) text(element string) (string, error) {
 	var text []byte
 	for inside, pronounced := element == "v", false; ; {
@@ -254,8 +261,8 @@ func attribute(start xml.StartElement, name string) string {
 	return ""
 }
 
-// escaped matches what Excel writes for characters that XML cannot have, such as the carriage return
-// _x000D_, and for an underscore before such a code. Other programs write texts as they are.
+// escaped matches what Excel writes for characters that XML cannot have, such as _x000D_ for a
+// carriage return, and for an underscore before such a code. Other programs escape nothing.
 var escaped = regexp.MustCompile(`_x00([01][0-9A-Fa-f]|5F)_`)
 
 func unescape(text string) string {
