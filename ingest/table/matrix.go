@@ -17,7 +17,7 @@ import (
 type Matrix struct {
 	Options TextOptions // with the columns' numbers as unique names
 	First   string      // the first column's name, or "" if the header has none
-	Names   []string    // the other columns' names
+	Names   []string    // the other columns' names; "" if the header has none
 }
 
 // OpenMatrix reads the header of a wide table.
@@ -32,9 +32,9 @@ func OpenMatrix(file *inputfile.File, options TextOptions) (*Matrix, error) {
 			"read matrix %s: found %s, expected a header and a row per gene",
 			path, english.Plural(len(rows), "row", ""))
 	}
-	header, width := withoutUnnamed(rows[0]), len(rows[1])
-	if len(header) < len(rows[0]) || isSheet(path) {
-		width = len(header) // rows need not have the columns without names, nor their last values
+	header, width := rows[0], len(rows[1])
+	if isSheet(path) {
+		width = len(header) // a row ends with its last value
 	}
 	m := &Matrix{Options: options}
 	if m.Options.Header = options.Columns == nil; !m.Options.Header {

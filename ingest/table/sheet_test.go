@@ -202,8 +202,6 @@ func TestMatrixHeaders(t *testing.T) {
 	for name, content := range map[string]string{
 		"r.tsv":      "YPD\tYPGal\nYAL001C\t1\t2\n",
 		"pandas.csv": ",YPD,YPGal\nYAL001C,1,2\n",
-		"excel.csv":  ",YPD,YPGal,,\nYAL001C,1,2,,\n",
-		"short.csv":  ",YPD,YPGal,,\nYAL001C,1,2\n",
 		"sheet.xlsx": string(xlsx(t, sheet, nil)),
 	} {
 		file := open(t, write(t, name, []byte(content)))

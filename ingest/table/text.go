@@ -175,24 +175,16 @@ func (s *textSource) readHeader() error {
 		return err
 	}
 	s.breaks = nil // lines before and inside the header are before row 0
-	names := make([]string, len(fields))
-	for k, f := range fields {
-		names[k] = string(s.buffer[f.Start:f.End])
+	if s.header != nil {
+		return nil
 	}
-	named := withoutUnnamed(names)
-	if s.header == nil {
-		s.header = named
+	for _, f := range fields {
+		s.header = append(s.header, string(s.buffer[f.Start:f.End]))
 	}
-	s.width = len(s.header) + len(names) - len(named)
+	for s.width = len(fields); len(s.header) > 1 && s.header[len(s.header)-1] == ""; {
+		s.header = s.header[:len(s.header)-1]
+	}
 	return nil
-}
-
-// withoutUnnamed leaves out the columns at the end that have no name.
-func withoutUnnamed(names []string) []string {
-	for len(names) > 1 && names[len(names)-1] == "" {
-		names = names[:len(names)-1]
-	}
-	return names
 }
 
 func (s *textSource) Columns() []string { return s.header }
