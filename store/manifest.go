@@ -30,7 +30,7 @@ import (
 
 // FormatVersion is the version of the dataset format that this package writes
 // and the only one it reads (store/FORMAT.md, Changes).
-const FormatVersion = 4
+const FormatVersion = 5
 
 // Variant is the form in which a dataset holds masks.
 type Variant string
@@ -61,7 +61,7 @@ type Manifest struct {
 	Attributes      []ingest.Attribute `json:"attributes"`
 	Kinds           *Kinds             `json:"kinds,omitempty"`
 	Options         Options            `json:"options"`
-	Counts          ingest.Counts      `json:"counts"`
+	Account         ingest.Account     `json:"account"`
 	Inputs          Inputs             `json:"inputs"`
 	GraphDigest     string             `json:"graph_digest"`    // ingest.Graph.Digest
 	LogicalContent  string             `json:"logical_content"` // equal for all variants of one input

@@ -197,13 +197,13 @@ def test_a_missing_shard_does_not_hide_the_others(dataset):
 def test_another_format_version(dataset):
     path = dataset("indices-zstd")
     file = path / "manifest.json"
-    file.write_text(file.read_text().replace('"format_version": 4', '"format_version": 3'))
+    file.write_text(file.read_text().replace('"format_version": 5', '"format_version": 3'))
     with pytest.raises(reader.errors.FormatVersionError) as error:
         reader.open(path)
-    complaint(error, str(file), "version 3", "expected 4", "build it again")
+    complaint(error, str(file), "version 3", "expected 5", "build it again")
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 4}'])
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 5}'])
 def test_a_manifest_that_is_none(dataset, damage):
     path = dataset("indices-zstd")
     (path / "manifest.json").write_text(damage)
@@ -260,8 +260,8 @@ HOSTILE = {
     "statistic of nothing": lambda m: (
         m | {"phenotypes": [{"name": "fitness", "statistic_of": "growth"}]}
     ),
-    "deep": lambda m: '{"format_version": 4, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
-    "long number": lambda m: '{"format_version": 4, "samples": ' + "9" * 10**5 + "}",
+    "deep": lambda m: '{"format_version": 5, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
+    "long number": lambda m: '{"format_version": 5, "samples": ' + "9" * 10**5 + "}",
     "version in words": lambda m: m | {"format_version": "2"},
     "no text": lambda m: "\udcff",
 }

@@ -25,7 +25,7 @@ from tcbuild.errors import (
     UnreadableFileError,
 )
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 SAMPLE_ID, PERTURBATION_INDICES = "sample_id", "perturbation_indices"  # columns of samples
 
