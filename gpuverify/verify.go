@@ -230,7 +230,7 @@ func (v *verifier) checkContent(digests []string) {
 			return // damaged, which is known
 		}
 	}
-	v.report.LogicalContent = store.LogicalContent(m.GraphDigest, m.Options.ReactionRule, m.Columns(), sums)
+	v.report.LogicalContent = store.LogicalContent(m.StructureDigest, m.Options.ReactionRule, m.Columns(), sums)
 	if v.report.LogicalContent != m.LogicalContent {
 		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, v.report.LogicalContent, m.LogicalContent))
 	}

@@ -28,6 +28,16 @@ func TextColumn(name string, texts []string) Column {
 	return Column{name, b.NewArray()}
 }
 
+// TextsColumn makes a column of lists of texts.
+func TextsColumn(name string, texts [][]string) Column {
+	b := array.NewListBuilder(memory.DefaultAllocator, arrow.BinaryTypes.String)
+	for _, list := range texts {
+		b.Append(true)
+		b.ValueBuilder().(*array.StringBuilder).AppendValues(list, nil)
+	}
+	return Column{name, b.NewArray()}
+}
+
 // NumberColumn makes a float64 column of numbers, which belong to it. NaN is an ordinary value.
 func NumberColumn(name string, numbers []float64) Column {
 	return Column{name, fixedWidth(arrow.PrimitiveTypes.Float64, len(numbers), arrow.Float64Traits.CastToBytes(numbers))}
@@ -53,6 +63,49 @@ func (c Column) texts() []string {
 		texts[i] = values.Value(i)
 	}
 	return texts
+}
+
+// lists returns the texts of each row: those of a list, or the one of a column of texts; nil for
+// another type. Missing texts are left out.
+func (c Column) lists() [][]string {
+	values, isList := c.Values.(array.ListLike)
+	items := c.Values
+	if isList {
+		items = values.ListValues()
+	}
+	text := textOf(items)
+	if text == nil {
+		return nil
+	}
+	all := make([][]string, c.Values.Len())
+	for row := range all {
+		start, end := int64(row), int64(row+1)
+		if isList {
+			start, end = values.ValueOffsets(row)
+		}
+		for i := start; i < end && c.Values.IsValid(row); i++ {
+			if items.IsValid(int(i)) {
+				all[row] = append(all[row], text(int(i)))
+			}
+		}
+	}
+	return all
+}
+
+// IsText reports whether the column's values are texts.
+func (c Column) IsText() bool { return textOf(c.Values) != nil }
+
+// textOf returns a function for the text in each row, nil for values that are not texts.
+func textOf(a arrow.Array) func(row int) string {
+	switch a := a.(type) {
+	case interface{ Value(int) string }:
+		return a.Value
+	case *array.Dictionary:
+		if entry := textOf(a.Dictionary()); entry != nil {
+			return func(row int) string { return entry(a.GetValueIndex(row)) }
+		}
+	}
+	return nil
 }
 
 // TypeName is the name of a column's type, as Graph.Digest hashes it. ok is false for a type that a

@@ -4,6 +4,7 @@ package ingest
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -23,6 +24,13 @@ const (
 	Metabolite = "metabolite"
 )
 
+// Columns of genes with a meaning, if they hold texts: the name by which a gene is called, and a
+// list of further ones.
+const (
+	NameColumn    = "name"
+	AliasesColumn = "aliases"
+)
+
 // Edge types of the metabolic part with a meaning.
 var (
 	GPR = EdgeType{Gene, "gpr", Reaction}            // gene -> reaction it takes part in
@@ -37,6 +45,18 @@ type Graph struct {
 	Metabolites *Nodes   // nil without a metabolic part
 	Others      []*Nodes // of other types, ascending by type, bytewise
 	Edges       []*Edges // ascending by Type.String(), bytewise
+
+	// What names mean: see package names.
+	OtherGenes  *Nodes // genes that names may mean, and that are not in the graph; nil: none
+	IgnoreCase  bool   // names that differ by case are the same
+	NameSources []NameSource
+}
+
+// NameSource is a file that gave the genes of a graph their names.
+type NameSource struct {
+	Input
+	Source  string `json:"source,omitempty"`  // the public source, such as sgd_features
+	Address string `json:"address,omitempty"` // of the release, where the settings have it
 }
 
 // Nodes is one node table; a node's row is its index.
@@ -91,6 +111,20 @@ func (n *Nodes) Column(name string) []string {
 	for _, c := range n.Columns {
 		if c.Name == name {
 			return c.texts()
+		}
+	}
+	return nil
+}
+
+// Texts returns the texts of each row in an extra column of texts, or of lists of them; nil if the
+// table has no such column, or is nil.
+func (n *Nodes) Texts(name string) [][]string {
+	if n == nil {
+		return nil
+	}
+	for _, c := range n.Columns {
+		if c.Name == name {
+			return c.lists()
 		}
 	}
 	return nil
@@ -208,21 +242,30 @@ func (g *Graph) Sort() {
 // Input identifies a file that was read, without its folder.
 type Input = inputfile.Input
 
-// Digest is the hex SHA-256 of the graph's content. It depends on the types, ids, edges and extra
-// columns in order, not on the files that held them. It hashes these bytes, with little-endian
-// integers and each text as its length in bytes (uint64) and its UTF-8 bytes:
+// Digest is the hex SHA-256 of the graph's content. It depends on the types, ids, edges, extra
+// columns and names in order, not on the files that held them. It hashes these bytes, with
+// little-endian integers and each text as its length in bytes (uint64) and its UTF-8 bytes:
 //
 //	text "tcbuild graph 2"
 //	uint64 number of node tables; each, in canonical order:
 //	    text type; uint64 n; n ids (text); columns
 //	uint64 number of edge tables; each, ascending by name:
 //	    text name; uint64 n; n sources (uint32); n targets (uint32); columns
+//	if names may mean other genes, or the graph ignores case:
+//	    text "names"; uint64 1 if it ignores case, or 0
+//	    uint64 n; n ids (text) of other genes; columns
 //
 //	columns: uint64 number; each:
 //	    text name; text type, as TypeName writes it; n values, as Column.Encoder writes them
 //
 // The cost is one pass over the graph's memory.
-func (g *Graph) Digest() string {
+func (g *Graph) Digest() string { return g.digest(true) }
+
+// StructureDigest is Digest without what only says what names mean: the columns name and aliases of
+// genes, other genes, and case. Masks do not depend on them.
+func (g *Graph) StructureDigest() string { return g.digest(false) }
+
+func (g *Graph) digest(names bool) string {
 	sum := sha256.New()
 	w := digester{bufio.NewWriterSize(sum, 64<<10)}
 	w.text("tcbuild graph 2")
@@ -230,11 +273,11 @@ func (g *Graph) Digest() string {
 	w.uint64(uint64(len(tables)))
 	for _, nodes := range tables {
 		w.text(nodes.Type)
-		w.uint64(uint64(nodes.Len()))
-		for _, id := range nodes.IDs {
-			w.text(id)
+		columns := nodes.Columns
+		if !names {
+			columns = nodes.withoutNames()
 		}
-		w.columns(nodes.Columns)
+		w.nodes(nodes, columns)
 	}
 	w.uint64(uint64(len(g.Edges)))
 	for _, edges := range g.Edges {
@@ -244,8 +287,29 @@ func (g *Graph) Digest() string {
 		w.uint32s(edges.Dst)
 		w.columns(edges.Columns)
 	}
+	if names && (g.OtherGenes != nil || g.IgnoreCase) {
+		w.text("names")
+		ignoreCase := uint64(0)
+		if g.IgnoreCase {
+			ignoreCase = 1
+		}
+		w.uint64(ignoreCase)
+		others := cmp.Or(g.OtherGenes, new(Nodes))
+		w.nodes(others, others.Columns)
+	}
 	w.Flush() // a hash never fails
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// withoutNames returns the columns, but for those that say what names of genes mean.
+func (n *Nodes) withoutNames() (columns []Column) {
+	for _, c := range n.Columns {
+		isName := n.Type == Gene && (c.Name == NameColumn || c.Name == AliasesColumn)
+		if !isName || c.lists() == nil {
+			columns = append(columns, c)
+		}
+	}
+	return columns
 }
 
 // digester writes the serialisation. Its writes cannot fail, because a hash's cannot.
@@ -254,6 +318,14 @@ type digester struct{ *bufio.Writer }
 func (w digester) uint64(n uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) }
 
 func (w digester) uint32s(values []uint32) { w.Write(arrow.Uint32Traits.CastToBytes(values)) }
+
+func (w digester) nodes(nodes *Nodes, columns []Column) {
+	w.uint64(uint64(nodes.Len()))
+	for _, id := range nodes.IDs {
+		w.text(id)
+	}
+	w.columns(columns)
+}
 
 func (w digester) text(text string) {
 	w.uint64(uint64(len(text)))

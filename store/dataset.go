@@ -21,6 +21,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/inorder"
 	"tcbuild/store/internal/sampletable"
@@ -96,18 +97,25 @@ func (d *Dataset) checkGraphNames() error {
 	})
 }
 
-// Genes reads only the gene table of the dataset's graph. A file that does not
-// match the manifest is a fault.Damaged.
-func (d *Dataset) Genes() (*ingest.Nodes, error) {
-	name := graphName + "/nodes/" + ingest.Gene + ".arrow"
-	if _, err := d.readChecked(name); err != nil {
+// Names reads only the genes of the dataset's graph, and says what their names mean. A file that
+// does not match the manifest is a fault.Damaged.
+func (d *Dataset) Names() (*names.Resolver, error) {
+	if err := d.checkGraphNames(); err != nil {
 		return nil, err
 	}
-	genes, err := graph.ReadNodes(filepath.Join(d.Dir, filepath.FromSlash(name)), ingest.Gene)
-	if err != nil {
-		return nil, d.damaged(name, "%w", err)
+	for _, file := range d.Manifest.Files {
+		isEdges := strings.HasPrefix(file.Name, graphName+"/edges/")
+		if strings.HasPrefix(file.Name, graphName+"/") && !isEdges {
+			if err := d.CheckFile(file); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return genes, nil
+	genes, err := graph.ReadGenes(filepath.Join(d.Dir, graphName))
+	if err != nil {
+		return nil, d.damaged(graphName, "%w", err)
+	}
+	return names.Of(genes), nil
 }
 
 // CheckGraph returns an error if graph is not the dataset's.

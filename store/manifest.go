@@ -61,10 +61,11 @@ type Manifest struct {
 	Attributes      []ingest.Attribute `json:"attributes"`
 	Kinds           *Kinds             `json:"kinds,omitempty"`
 	Options         Options            `json:"options"`
-	Account         ingest.Account     `json:"account"`
+	Counts          ingest.Counts      `json:"counts"`
 	Inputs          Inputs             `json:"inputs"`
-	GraphDigest     string             `json:"graph_digest"`    // ingest.Graph.Digest
-	LogicalContent  string             `json:"logical_content"` // equal for all variants of one input
+	GraphDigest     string             `json:"graph_digest"`     // ingest.Graph.Digest
+	StructureDigest string             `json:"structure_digest"` // without the genes' names
+	LogicalContent  string             `json:"logical_content"`  // equal for all variants of one input
 	// the samples' checksums are bound to it; see Identify
 	Identity string       `json:"identity"`
 	Shards   []ShardRange `json:"shards,omitempty"`
@@ -106,8 +107,10 @@ type Kinds struct {
 
 // Inputs identifies the files a dataset was built from.
 type Inputs struct {
-	Graph         []ingest.Input `json:"graph"`
-	Perturbations []ingest.Input `json:"perturbations"`
+	Graph []ingest.Input `json:"graph"`
+	// those that the graph says its names are from; none if it does not say
+	Names         []ingest.NameSource `json:"names,omitempty"`
+	Perturbations []ingest.Input      `json:"perturbations"`
 }
 
 // ShardRange is the samples of one shard: First to First+Samples-1.

@@ -54,7 +54,7 @@ func TestDigestsOfParts(t *testing.T) {
 			}
 			first = end
 		}
-		if sum := store.LogicalContent(m.GraphDigest, incidence.RuleAll, columns, files); sum != m.LogicalContent || len(files) != 3 {
+		if sum := store.LogicalContent(m.StructureDigest, incidence.RuleAll, columns, files); sum != m.LogicalContent || len(files) != 3 {
 			t.Fatalf("%d files: got %s, want %s of 3", len(files), sum, m.LogicalContent)
 		}
 	}

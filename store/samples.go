@@ -174,14 +174,14 @@ func (f samplesFolder) Damaged(name string, err error) error {
 // and labels. It is the same for every variant, codec and number of shards. Strings and lists are
 // preceded by their length as u32, which is little-endian:
 //
-//	"tcbuild logical content 3" | graph digest | reaction rule | phenotype names | attribute names and types
+//	"tcbuild logical content 3" | structure digest | reaction rule | phenotype names | attribute names and types
 //	and for each file that the sample table has: the SHA-256 of its samples (sampletable.Digest)
 //
 // So processes can digest the samples of different files, and their number does not matter.
 //
 // The masks are a function of graph, rule and genotype; `tcbuild verify` proves that the stored
 // masks are its values.
-func LogicalContent(graphDigest string, rule incidence.ReactionRule, columns ingest.Columns, files [][sha256.Size]byte) string {
+func LogicalContent(structureDigest string, rule incidence.ReactionRule, columns ingest.Columns, files [][sha256.Size]byte) string {
 	var content []byte
 	count := func(n int) { content = binary.LittleEndian.AppendUint32(content, uint32(n)) }
 	text := func(text string) {
@@ -189,7 +189,7 @@ func LogicalContent(graphDigest string, rule incidence.ReactionRule, columns ing
 		content = append(content, text...)
 	}
 	text("tcbuild logical content 3")
-	text(graphDigest)
+	text(structureDigest)
 	text(string(rule))
 	count(len(columns.Phenotypes))
 	for _, phenotype := range columns.Phenotypes {

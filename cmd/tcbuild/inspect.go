@@ -104,15 +104,15 @@ func inspectGraph(_ context.Context, e *env, path string, o inspectOptions) erro
 }
 
 func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOptions) error {
-	var genes *ingest.Nodes
+	var cell *ingest.Graph
 	if o.graph != "" {
-		graph, _, err := graph.Read(o.graph)
+		read, _, err := graph.Read(o.graph)
 		if err != nil {
 			return err
 		}
-		genes = graph.Genes
+		cell = read
 	}
-	summary, err := inspect.Perturbations(ctx, path, genes, o.controls)
+	summary, err := inspect.Perturbations(ctx, path, cell, o.controls)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func TestStatusScreens(t *testing.T) {
   verified  up to date AGO; files compared with their digests AGO
   last run  ended with 3; began AGO (TIME), took N
   failed    rebuild with 3: read perturbations sets.tsv:152: gene "nobody" is not in the graph (300 genes)
-  hint      correct the name; tcbuild ingest perturbations writes ids in place of other names, with alias_tables: in its settings file; to drop such samples, pass --unknown-genes drop-sample
+  hint      correct the name, or add the gene to the graph, or its other names with aliases; to drop such samples, pass --unknown-genes drop-sample
   PROBLEM   the last run failed with 3
 `)
 	drop := []string{"variants=[incidence]", "unknown_genes=drop-sample"}
@@ -83,7 +83,7 @@ func TestStatusScreens(t *testing.T) {
   verified  up to date AGO; files compared with their digests AGO
   last run  ended with 3; began AGO (TIME), took N
   failed    rebuild with 3: read perturbations sets.tsv:152: gene "nobody" is not in the graph (300 genes)
-  hint      correct the name; tcbuild ingest perturbations writes ids in place of other names, with alias_tables: in its settings file; to drop such samples, pass --unknown-genes drop-sample
+  hint      correct the name, or add the gene to the graph, or its other names with aliases; to drop such samples, pass --unknown-genes drop-sample
   now       run RUN began AGO: 2 of 16 parts built, 1 verified
   failed    publish with 1: rebuild out/set: incidence: 15 of 16 parts are not verified: 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
   hint      run 'tcbuild rebuild --step verify --part 1/16' and likewise each that is missing

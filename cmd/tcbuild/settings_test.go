@@ -90,7 +90,7 @@ type settingsTables struct {
 
 func TestSettingsReference(t *testing.T) {
 	tables := &settingsTables{t: t, comments: make(map[string]string), words: make(map[string][]string)}
-	for _, dir := range []string{"../../ingest", "../../ingest/names", "../../ingest/samples", "../../ingest/samples/where", "../../ingest/source", "../../ingest/table"} {
+	for _, dir := range []string{"../../ingest", "../../ingest/names", "../../ingest/samples", "../../ingest/where", "../../ingest/source", "../../ingest/table"} {
 		tables.parse(dir)
 	}
 	var document yaml.Node

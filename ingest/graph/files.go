@@ -18,12 +18,14 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// Tables are the tables of a graph folder, ascending by file name.
+// Tables are the files of a graph folder, ascending by file name.
 type Tables struct {
-	dir   string
-	nodes []*graphFile
-	edges []*graphFile
-	open  *inputfile.Files
+	dir        string
+	nodes      []*graphFile
+	edges      []*graphFile
+	names      []*graphFile // of genes outside the graph: none, or one
+	properties []*graphFile // graph.json: none, or one
+	open       *inputfile.Files
 }
 
 // graphFile is one table: nodes/gene.tsv has the stem gene.
@@ -42,17 +44,24 @@ func Open(open *inputfile.Files, dir string) (*Tables, error) {
 	if err != nil {
 		return nil, err
 	}
+	return &f, f.openIn(open)
+}
+
+func (f *Tables) openIn(open *inputfile.Files) (err error) {
 	f.open = open
 	for _, file := range f.all() {
-		if file.opened, err = open.Open(filepath.Join(f.dir, filepath.FromSlash(file.name))); err != nil {
-			return nil, err
+		path := filepath.Join(f.dir, filepath.FromSlash(file.name))
+		if file.opened, err = open.Open(path); err != nil {
+			return err
 		}
 	}
-	return &f, nil
+	return nil
 }
 
 // all are the tables, ascending by name.
-func (f *Tables) all() []*graphFile { return slices.Concat(f.edges, f.nodes) }
+func (f *Tables) all() []*graphFile {
+	return slices.Concat(f.edges, f.properties, f.names, f.nodes)
+}
 
 // Inputs identifies the tables. It waits until they are digested.
 func (f *Tables) Inputs() (inputs []ingest.Input, err error) {
@@ -83,6 +92,14 @@ func findGraph(dir string) (Tables, error) {
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
 		return files, err
 	}
+	if _, err = os.Lstat(filepath.Join(files.dir, propertiesName)); err == nil {
+		files.properties = []*graphFile{{name: propertiesName}}
+	}
+	if _, err = os.Lstat(filepath.Join(files.dir, "names")); err == nil {
+		if files.names, err = listTables(files.dir, "names"); err != nil {
+			return files, err
+		}
+	}
 	if _, err = os.Lstat(filepath.Join(files.dir, "edges")); errors.Is(err, fs.ErrNotExist) {
 		return files, nil // a graph may have no edges
 	}
@@ -108,7 +125,11 @@ func Files(dir string) (map[string]string, error) {
 func (f *graphFile) check(dir string) (err error) {
 	const hint = "rename the file; a type of another meaning needs another name"
 	wrong := ""
-	if strings.HasPrefix(f.name, "nodes/") {
+	if strings.HasPrefix(f.name, "names/") {
+		if f.stem != ingest.Gene {
+			wrong = fmt.Sprintf("type is %q, expected %s", f.stem, ingest.Gene)
+		}
+	} else if strings.HasPrefix(f.name, "nodes/") {
 		if wrong = WrongNodeType(f.stem); wrong != "" {
 			wrong = "type " + wrong
 		}

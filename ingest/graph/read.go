@@ -74,6 +74,9 @@ func (files *Tables) Read() (*ingest.Graph, error) {
 			"read graph %s: found no node table gene", files.dir)
 	}
 
+	if err := files.readNames(g); err != nil {
+		return nil, err
+	}
 	g.Edges = make([]*ingest.Edges, len(files.edges))
 	err := inorder.All(len(files.edges), func(i int) error {
 		file := files.edges[i]
@@ -126,14 +129,20 @@ func nodeMeanings(nodeType string) map[string]columnKind {
 	return nil
 }
 
-// ReadNodes reads one node table of a dataset.
-func ReadNodes(path, nodeType string) (*ingest.Nodes, error) {
-	file, err := inputfile.OpenShared(path)
+// ReadGenes reads only the genes of a dataset's graph, and what their names mean.
+func ReadGenes(dir string) (*ingest.Graph, error) {
+	files, err := findGraph(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	return readNodes(file, nodeType)
+	open := inputfile.Files{Shared: true}
+	defer open.Close()
+	files.nodes = slices.DeleteFunc(files.nodes, func(f *graphFile) bool { return f.stem != ingest.Gene })
+	files.edges = nil
+	if err := files.openIn(&open); err != nil {
+		return nil, err
+	}
+	return files.Read()
 }
 
 // readNodes reads a node table: its ids and its extra columns.
@@ -166,6 +175,9 @@ func readNodes(file *inputfile.File, nodeType string) (*ingest.Nodes, error) {
 			t.Where(int64(duplicate)), ids[duplicate], t.Where(int64(first)))
 	}
 	nodes.LeftOut = t.leftOut
+	if nodeType == ingest.Gene {
+		splitAliases(nodes)
+	}
 	return nodes, nil
 }
 
@@ -214,18 +226,12 @@ func Write(dir string, g *ingest.Graph) error {
 		}
 	}
 	for _, nodes := range g.NodeTables() {
-		if wrong := WrongNodeType(nodes.Type); wrong != "" {
-			return fault.New(fault.Input, typeHint, "write graph: node type %s", wrong)
-		}
-		for row, id := range nodes.IDs {
-			if wrong, hint := WrongID(nodes.Type, id); wrong != "" {
-				return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id, wrong)
-			}
-		}
-		path := filepath.Join(dir, "nodes", nodes.Type+".arrow")
-		if err := writeTable(path, []ingest.Column{ingest.TextColumn("id", nodes.IDs)}, nodes.Columns); err != nil {
+		if err := writeNodes(filepath.Join(dir, "nodes"), nodes); err != nil {
 			return err
 		}
+	}
+	if err := writeNames(dir, g); err != nil {
+		return err
 	}
 	for _, edges := range g.Edges {
 		if wrong := WrongEdgeType(edges.Type); wrong != "" {
@@ -238,6 +244,19 @@ func Write(dir string, g *ingest.Graph) error {
 		}
 	}
 	return nil
+}
+
+func writeNodes(dir string, nodes *ingest.Nodes) error {
+	if wrong := WrongNodeType(nodes.Type); wrong != "" {
+		return fault.New(fault.Input, typeHint, "write graph: node type %s", wrong)
+	}
+	for row, id := range nodes.IDs {
+		if wrong, hint := WrongID(nodes.Type, id); wrong != "" {
+			return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id, wrong)
+		}
+	}
+	path := filepath.Join(dir, nodes.Type+".arrow")
+	return writeTable(path, []ingest.Column{ingest.TextColumn("id", nodes.IDs)}, nodes.Columns)
 }
 
 // writeTable writes the required columns, then the extra ones, as one record batch.

@@ -1,10 +1,11 @@
-// Package names says what a name of a gene means.
 package names
 
 import (
+	"regexp"
+
 	"tcbuild/conf"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // AliasTable is a table of genes and other names of theirs. Names of a gene that is not in the
@@ -22,3 +23,22 @@ type AliasTable struct {
 	// one label for all)
 	Kinds []string `yaml:"kinds"`
 }
+
+// NameColumn returns the number, from 1, of the column that has the names by which genes are
+// called, such as symbol or standard name; 0: all are further names.
+func (t *AliasTable) NameColumn() int {
+	for k, column := range t.Names {
+		if t.Kinds != nil {
+			column = t.Kinds[1+k]
+		}
+		if called.MatchString(column) && !formerly.MatchString(column) {
+			return 1 + k
+		}
+	}
+	return 0
+}
+
+var (
+	called   = regexp.MustCompile(`(?i)name|symbol|^gene$`)
+	formerly = regexp.MustCompile(`(?i)prev|old|former|alias|synonym|other`)
+)

@@ -12,9 +12,10 @@ import (
 	"tcbuild/fault"
 )
 
-// alike names the node whose id is the same but for upper and lower case, its version, or the way
-// in which Unicode composes its letters. It returns "" if there is none.
-func (r *Resolver) alike(name string) string {
+// near asks whether a node is meant whose id is the same but for upper and lower case, its version,
+// or the way in which Unicode composes its letters, or whose name is nearly the same. It returns ""
+// if there is none.
+func (r *Resolver) near(name string) string {
 	composed, plain := norm.NFC.String(name), unversioned(name)
 	for _, id := range r.nodes.IDs {
 		switch other := norm.NFC.String(id); {
@@ -28,7 +29,26 @@ func (r *Resolver) alike(name string) string {
 			return fmt.Sprintf("did you mean %s? Upper and lower case differ", fault.Quote(id))
 		}
 	}
+	var candidates []string
+	for _, known := range r.exact.names() {
+		if r.Exact([]byte(known)).Meaning == Gene && numbers(known) == numbers(name) {
+			candidates = append(candidates, known)
+		}
+	}
+	if nearest := fault.Nearest(name, candidates); nearest != "" {
+		return "did you mean " + nearest + "? Otherwise add the gene to the graph, or its other names with aliases"
+	}
 	return ""
+}
+
+// numbers returns the numbers in a name. RAD55 and RAD50 are two genes, and not one of them
+// misspelled; YAL01C may be YAL001C.
+func numbers(name string) string {
+	digits := strings.FieldsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
+	for k := range digits {
+		digits[k] = strings.TrimLeft(digits[k], "0")
+	}
+	return strings.Join(digits, " ")
 }
 
 // versioned matches ids of Ensembl and RefSeq with their version, as ENSG00000141510.18.

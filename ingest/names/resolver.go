@@ -53,16 +53,16 @@ const idLevel = -1
 
 // Resolver finds genes by their names. It is immutable, and safe for concurrent use.
 type Resolver struct {
-	nodes   *ingest.Nodes
-	ids     []string // of the nodes in their order, then of genes outside the graph
-	labels  []string // of the columns of names, by level
-	exact   meanings
-	several map[string][]uint32 // the genes of a name that has more than one
-	rules   rules
+	nodes  *ingest.Nodes
+	ids    []string // of the nodes in their order, then of genes outside the graph
+	labels []string // of the columns of names, by level
+	exact  *entries
+	folded *entries // of names in lower case; nil: case matters
+	rules  rules
 }
 
 // OfIDs makes a resolver that knows nodes by their ids only.
-func OfIDs(nodes *ingest.Nodes) *Resolver { return NewBuilder(nodes, nodes.Len()).Resolver() }
+func OfIDs(nodes *ingest.Nodes) *Resolver { return NewBuilder(nodes, nodes.Len()).Resolver(false) }
 
 // Nodes are the nodes that names mean.
 func (r *Resolver) Nodes() *ingest.Nodes { return r.nodes }
@@ -77,8 +77,9 @@ func (r *Resolver) Labels() []string { return r.labels }
 //  2. The pattern for genes, of which the first group is the name; one that it does not match is
 //     unknown.
 //  3. Ids and other names, by their levels.
-//  4. Ids without a version (ENSG00000141510.18), or as numbers of pandas (7157.0).
-//  5. Dates.
+//  4. The same in any case, if the graph ignores case.
+//  5. Ids without a version (ENSG00000141510.18), or as numbers of pandas (7157.0).
+//  6. Dates.
 func (r *Resolver) Find(name []byte) Answer {
 	if r.rules.any {
 		control, part := r.rules.apply(name)
@@ -87,19 +88,35 @@ func (r *Resolver) Find(name []byte) Answer {
 		}
 		name = part
 	}
-	answer := r.Exact(name)
-	if answer.Meaning != Unknown || r.nodes.Type != ingest.Gene {
+	if answer := r.Exact(name); answer.Meaning != Unknown || r.nodes.Type != ingest.Gene {
 		return answer
 	}
-	if plain := withoutVersion(name); plain != nil {
-		if answer := r.Exact(plain); answer.Meaning != Unknown {
-			return answer
+	in, key := r.entry(name)
+	answer, known := in.get(key)
+	switch {
+	case known:
+		return answer
+	case IsDate(name):
+		return Answer{Level: idLevel, Meaning: Date}
+	}
+	return Answer{Level: idLevel}
+}
+
+// entry says in which table a name of a gene is found, and as what.
+func (r *Resolver) entry(name []byte) (in *entries, key []byte) {
+	if _, known := r.exact.get(name); known {
+		return r.exact, name
+	}
+	if r.folded != nil {
+		key = bytes.ToLower(name)
+		if _, known := r.folded.get(key); known {
+			return r.folded, key
 		}
 	}
-	if IsDate(name) {
-		answer.Meaning = Date
+	if plain := withoutVersion(name); plain != nil {
+		return r.entry(plain)
 	}
-	return answer
+	return r.exact, name
 }
 
 func controlOrUnknown(control bool) Meaning {
@@ -123,26 +140,25 @@ func (r *Resolver) Gene(name []byte) (row uint32, ok bool) {
 	return answer.Gene, answer.Meaning == Gene
 }
 
+// Row returns the gene that a name means, or says why it means none.
+func (r *Resolver) Row(name string) (gene uint32, err error) {
+	answer := r.Find([]byte(name))
+	if answer.Meaning != Gene {
+		return 0, r.Explain([]byte(name))
+	}
+	return answer.Gene, nil
+}
+
 // ID is the id of the gene that an answer has, in the graph or not.
 func (r *Resolver) ID(a Answer) string { return r.ids[a.Gene] }
 
 // Owners returns the ids of the genes that have a name.
 func (r *Resolver) Owners(name []byte) (ids []string) {
-	for _, gene := range r.owners(name) {
+	in, key := r.entry(name)
+	for _, gene := range in.genes(key) {
 		ids = append(ids, r.ids[gene])
 	}
 	return ids
-}
-
-func (r *Resolver) owners(name []byte) []uint32 {
-	answer, known := r.exact.get(name)
-	switch several := r.several[string(name)]; {
-	case several != nil:
-		return several
-	case known:
-		return []uint32{answer.Gene}
-	}
-	return nil
 }
 
 // Explain is the error of a name that means no gene of the graph. Its hint says what was probably
@@ -158,7 +174,7 @@ func (r *Resolver) Explain(name []byte) error {
 	owners := r.Owners(name)
 	nodes := humanize.Comma(int64(r.nodes.Len())) + " " + english.PluralWord(r.nodes.Len(), r.nodes.Type, "")
 	switch {
-	case r.Exact(name).Meaning == Ambiguous:
+	case r.Find(written).Meaning == Ambiguous:
 		return fault.New(fault.Input, "write the id of the gene that is meant",
 			"name %s is ambiguous: it is a name of %s", fault.Quote(written), strings.Join(owners, " and "))
 	case owners != nil && !slices.Equal(owners, []string{string(name)}):
@@ -188,7 +204,7 @@ func (r *Resolver) hint(name []byte) string {
 	case isGene && IsDate(name):
 		return DateHint
 	}
-	if near := r.alike(string(name)); near != "" {
+	if near := r.near(string(name)); near != "" {
 		return near
 	}
 	if !isGene {

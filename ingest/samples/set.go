@@ -8,8 +8,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples/combinations"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/synth"
+	"tcbuild/ingest/where"
 )
 
 // Set is a perturbation set that is not yet open.
@@ -100,7 +100,7 @@ func (s Set) Open(genes *ingest.Nodes, options PerturbationOptions) (ingest.Samp
 	if err != nil {
 		return nil, err
 	}
-	filtered, err := where.NewSource(source, s.name, options.Where, genes)
+	filtered, err := where.NewSource(source, s.name, options.Where, options.resolver(genes))
 	if err != nil {
 		source.Close()
 		return nil, err

@@ -33,14 +33,14 @@ func TestAlleleNames(t *testing.T) {
 			if c.change != nil {
 				c.change(&spec)
 			}
-			screen, err := spec.Open(genes)
+			screen, err := spec.Open(&ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.name, name, err)
 				continue
 			}
 			checkSamples(t, samples, c.rows)
-			if screen.Account().LostToNames() == 0 {
+			if screen.Report().Unnamed == 0 {
 				t.Errorf("%s, %s: no unknown gene: %s", c.name, name, report)
 			}
 		}
@@ -48,7 +48,7 @@ func TestAlleleNames(t *testing.T) {
 	for _, strain := range []StrainSpec{{Strain: "gene_a"}, {Alleles: "gene_a"}} {
 		spec := screenOf(t, "emap", pair, "")
 		spec.YeastAlleles, spec.Strains = false, []StrainSpec{strain}
-		_, err := spec.Open(genes)
+		_, err := spec.Open(&ingest.Graph{Genes: genes})
 		checkFault(t, err, fault.Usage, "strains.0: ", "yeast_alleles")
 	}
 }
@@ -79,7 +79,7 @@ func TestReadThroughGenes(t *testing.T) {
 			if c.change != nil {
 				c.change(&spec)
 			}
-			screen, err := spec.Open(genes)
+			screen, err := spec.Open(&ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if spec.UnknownGenes != ingest.DropSample {
 				checkFault(t, err, fault.Input, `found "KLRC4-KLRK1", which names 2 genes, "KLRC4" and "KLRK1"`)
@@ -107,7 +107,7 @@ func TestSuppressorStrains(t *testing.T) {
 		"YAL001C_A_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t2\t0\n"+
 		"YAL001C_sn1\ttfc3\tYAL002W_dma1\tvps8\tDMA30\t3\t0\n", features)
 	spec.MaxDropped = new(1.0)
-	screen, err := spec.Open(genes)
+	screen, err := spec.Open(&ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestControlsOfScreens(t *testing.T) {
 			spec := screenOf(t, "emap", c.text, "")
 			spec.YeastAlleles, spec.Controls = false, controls
 			c.change(&spec)
-			screen, err := spec.Open(genes)
+			screen, err := spec.Open(&ingest.Graph{Genes: genes})
 			samples, _, err = readScreen(t, screen, err, genes)
 			return samples, err
 		}
@@ -182,7 +182,7 @@ func checkAllele(t *testing.T, genes *ingest.Nodes, aliases, name, want string) 
 	t.Helper()
 	spec := PerturbationSpec{SGDFeatures: aliases}
 	spec.YeastAlleles = true
-	known, err := spec.names(genes)
+	known, err := spec.names(&ingest.Graph{Genes: genes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestAllelesOfOtherGenes(t *testing.T) {
 		"YOL130W\tYBL008W\t\tYBL008W-A-1\t3\n"+
 		"YOL130W\tYBL008W\t\tswc3-1\t4\n", sgdFile(t, "ORF YBL008W HIR1 -", "ORF YAL011W SWC3 -"))
 	spec.Alleles, spec.MaxDropped = []AlleleKind{DeletionAllele, TSAllele}, new(1.0)
-	screen, err := spec.Open(genes)
+	screen, err := spec.Open(&ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)

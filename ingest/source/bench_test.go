@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // BenchmarkGraphSources reads a text in the layout of each release, with the share of rows that

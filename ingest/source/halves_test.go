@@ -77,7 +77,7 @@ func TestTriangles(t *testing.T) {
 		read := func(triangle Triangle) ([]string, string, error) {
 			spec := screenOf(t, "matrix", text, aliases)
 			spec.ColumnsAre, spec.Triangle = SecondGenes, triangle
-			screen, err := spec.Open(genes)
+			screen, err := spec.Open(&ingest.Graph{Genes: genes})
 			return readScreen(t, screen, err, genes)
 		}
 		if len(want) == 0 {
@@ -143,7 +143,7 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 	} {
 		spec := screenOf(t, "matrix", c.text, aliases)
 		spec.ColumnsAre, spec.Triangle, spec.BothHalves = SecondGenes, c.triangle, c.duplicates
-		screen, err := spec.Open(genes)
+		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		_, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			report = err.Error()
@@ -154,9 +154,9 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 	}
 	spec := screenOf(t, "matrix", "g\tcold\nTFC3\t1\n", aliases)
 	spec.Triangle = UpperTriangle
-	_, err := spec.Open(genes)
+	_, err := spec.Open(&ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Usage, "triangle: it applies only to a matrix whose columns are genes")
 	spec = PerturbationSpec{LayoutSpec: LayoutSpec{TextSpec: table.TextSpec{File: "s.tsv"}, MatrixSpec: MatrixSpec{Triangle: UpperTriangle}}, UnknownGenes: ingest.DropGene}
-	_, err = spec.Open(genes)
+	_, err = spec.Open(&ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Usage, "triangle: it does not apply to a table of genes")
 }

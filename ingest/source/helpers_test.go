@@ -104,17 +104,21 @@ func number(column ingest.Column, row int) float64 { return numbersOf(column)[ro
 func numbersOf(column ingest.Column) []float64 { return column.Values.(*array.Float64).Float64Values() }
 
 // checkAccounts checks that the rows of every source are kept or reported.
-func checkAccounts(t testing.TB, report ingest.Accounts) {
+func checkAccounts(t testing.TB, report Report) {
 	t.Helper()
 	for _, r := range report {
-		if !r.IsComplete() {
-			t.Errorf("%s: rows without an account: %+v", r.Made, r)
+		sum := r.Kept
+		for _, c := range r.Dropped {
+			sum += c.N
+		}
+		if sum != r.Rows {
+			t.Errorf("%s: %d kept and dropped, %d read: %+v", r.Made, sum, r.Rows, r)
 		}
 	}
 }
 
 // reportLines are the reports as text.
-func reportLines(report ingest.Accounts) (lines []string) {
+func reportLines(report Report) (lines []string) {
 	for _, r := range report {
 		lines = append(lines, r.String())
 	}
@@ -122,9 +126,9 @@ func reportLines(report ingest.Accounts) (lines []string) {
 }
 
 // reportOf returns the report of what a source made.
-func reportOf(t testing.TB, report ingest.Accounts, made string) *ingest.Account {
+func reportOf(t testing.TB, report Report, made string) SourceReport {
 	t.Helper()
-	i := slices.IndexFunc(report, func(r *ingest.Account) bool { return r.Made == made })
+	i := slices.IndexFunc(report, func(r SourceReport) bool { return r.Made == made })
 	if i < 0 {
 		t.Fatalf("no report of %s", made)
 	}

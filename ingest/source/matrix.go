@@ -164,11 +164,11 @@ func (m *matrix) checkColumns(known *names.Resolver) error {
 	case m.spec.ColumnsAre == "" && 2*len(genes) > len(m.Names):
 		return fault.New(fault.Input, columnsAreHint,
 			"read matrix %s: %s of its %s are named like genes, such as %s, expected conditions",
-			m.spec.File, ingest.Grouped(len(genes)), ingest.Plural(len(m.Names), "column", ""), fault.Quote(genes[0]))
+			m.spec.File, grouped(len(genes)), plural(len(m.Names), "column", ""), fault.Quote(genes[0]))
 	case m.spec.PartialLoss == "" && len(partial) > 0:
 		return fault.New(fault.Input, "set partial_loss=drop to omit these columns",
 			"read matrix %s: found %s of %s whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
-			m.spec.File, ingest.Grouped(len(partial)), ingest.Plural(len(m.Names), "column", ""), fault.Quote(partial[0]))
+			m.spec.File, grouped(len(partial)), plural(len(m.Names), "column", ""), fault.Quote(partial[0]))
 	}
 	return nil
 }
@@ -215,7 +215,8 @@ type matrixReader struct {
 	geneIn  func(name []byte) ([]byte, error)
 	halves  *halves // of a matrix of genes
 
-	rows int // so far
+	ofPartialLoss, ofWholeLoss, ofOtherHalf, ofTriangle *int // cells dropped
+	read, rowsAgain, pairsAgain, partialLossKept        *int // noted: rows, and cells
 
 	loci []locus // of the cell at hand
 }
@@ -230,9 +231,20 @@ type matrixColumn struct {
 }
 
 func (m *matrix) reader(r *screenReader) rowReader {
+	r.reasons = []Count{
+		{What: "of columns without a whole deletion"},
+		{What: "of columns with a whole deletion"},
+		{What: "equal to the value of the same pair in the other half"},
+		{What: "in the other triangle"},
+	}
+	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
+		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, isRow: make(map[string]bool), deleted: make(map[uint32]bool),
 		pairs: pairs.New(true), alleles: m.spec.alleleReader(r.screen.genes), geneIn: nameIn(m.spec.GenePattern, false),
+		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N,
+		ofOtherHalf: &r.reasons[2].N, ofTriangle: &r.reasons[3].N,
+		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
 	}
 	for _, name := range m.Names {
 		reader.columns = append(reader.columns, matrixColumn{
@@ -260,8 +272,7 @@ func (r *matrixReader) locusOf(name []byte) (locus, error) {
 
 // readRow turns the cells of a row into samples.
 func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
-	r.account.Add(ingest.MatrixRow, "", 1)
-	if r.rows++; r.rows == 1 && r.screen.spec.ColumnsAre == SecondGenes {
+	if *r.read++; *r.read == 1 && r.screen.spec.ColumnsAre == SecondGenes {
 		for k := range r.columns {
 			if r.columns[k].locus, err = r.locusOf([]byte(r.columns[k].name)); err != nil {
 				return err
@@ -284,7 +295,7 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 	}
 	if row.Meaning == names.Gene {
 		if r.deleted[row.Gene] {
-			r.account.Add(ingest.MatrixRowAgain, "", 1)
+			*r.rowsAgain++
 		}
 		r.deleted[row.Gene] = true
 	}
@@ -292,7 +303,7 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 		r.halves.startRow(string(name), row)
 	}
 	for k := range r.columns {
-		r.account.Rows++
+		r.rows++
 		if err := r.cell(batch, i, name, row, k); err != nil {
 			return err
 		}
@@ -310,13 +321,13 @@ func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
 		if !r.halves.leavesOut(column) {
 			return false, nil
 		}
-		r.account.Add(ingest.OtherTriangle, "", 1)
+		*r.ofTriangle++
 		return true, nil
 	case spec.BothHalves || spec.AllowDuplicateIDs:
 		return false, nil
 	}
 	if equal {
-		r.account.Add(ingest.OtherHalf, "", 1)
+		*r.ofOtherHalf++
 	}
 	return equal, r.halves.asymmetric()
 }
@@ -331,13 +342,13 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 	}
 	switch {
 	case column.partialLoss && r.screen.spec.PartialLoss == DropPartialLoss:
-		r.account.Add(ingest.PartialLoss, "", 1)
+		*r.ofPartialLoss++
 		return nil
 	case !column.partialLoss && r.screen.spec.PartialLoss == OnlyPartialLoss:
-		r.account.Add(ingest.WholeLoss, "", 1)
+		*r.ofWholeLoss++
 		return nil
 	case ofGenes && row.Meaning == names.Gene && column.locus.Meaning == names.Gene && row.Gene == column.locus.Gene:
-		r.account.Add(ingest.SelfPair, "", 1)
+		r.selfPairs++
 		return nil
 	}
 	sample := &r.sample
@@ -359,16 +370,16 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		row := float64(batch.First + int64(i)) // ingest.RowAttribute
 		sample.Attributes = append(sample.Attributes, ingest.Value{Number: row})
 	}
-	before := r.Samples
-	if err := r.add(); err != nil || r.Samples == before {
+	before := r.Counts.Samples
+	if err := r.add(); err != nil || r.Counts.Samples == before {
 		return err
 	}
 	if column.partialLoss {
-		r.account.Add(ingest.PartialLossKept, "", 1)
+		*r.partialLossKept++
 	}
 	if len(sample.Genes) == 2 {
 		if _, meeting := r.pairs.Meet(sample.Genes[0], sample.Genes[1]); meeting != pairs.First {
-			r.account.Add(ingest.PairAgain, "", 1)
+			*r.pairsAgain++
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func TestMatrixColumns(t *testing.T) {
 			if c.change != nil {
 				c.change(&spec)
 			}
-			screen, err := spec.Open(genes)
+			screen, err := spec.Open(&ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if c.fault != nil {
 				checkFault(t, err, fault.Input, c.fault...)
@@ -84,7 +84,7 @@ func TestMatrixColumns(t *testing.T) {
 	for _, change := range []func(*PerturbationSpec){func(s *PerturbationSpec) { s.ColumnsAre = "x" }, func(s *PerturbationSpec) { s.PartialLoss = "x" }} {
 		spec := screenOf(t, "matrix", square, aliases)
 		change(&spec)
-		_, err := spec.Open(genes)
+		_, err := spec.Open(&ingest.Graph{Genes: genes})
 		checkFault(t, err, fault.Usage, `"x"`)
 	}
 }
@@ -105,7 +105,7 @@ func TestNothingLeft(t *testing.T) {
 		if spec.UnknownGenes = ingest.DropSample; !strings.Contains(c.text, "mutation") {
 			spec.Strains = genePairs
 		}
-		screen, err := spec.Open(genes)
+		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
 		checkFault(t, err, fault.Input, append(c.want, "s.tsv")...)
 		if !strings.Contains(fault.HintOf(err), c.hint) {

@@ -33,7 +33,9 @@ func TestNames(t *testing.T) {
 		"tRNA_gene tA tA AWAY",
 	)
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL1W", "YAL2W", "YAL3W", "YAL5W"}, nil)
-	known, report, err := ReadNames(opened(t), sgdAliases(t, path), genes)
+	builder := names.NewBuilder(genes, 0)
+	report, err := readNames(opened(t), sgdAliases(t, path), builder)
+	known := builder.Resolver(false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,9 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 		{TextSpec: table.TextSpec{File: writeFile(t, "more.csv", "gene,entry\nOUT1,P1\nALPHA,P2\nY,P3\nD,P3|OUT1|Y|OUT3\nTWO,P4\nD,P4\n")},
 			ID: "gene", Names: []string{"entry"}, Split: "|"},
 	}
-	known, _, err := ReadNames(opened(t), tables, genes)
+	builder := names.NewBuilder(genes, 0)
+	_, err := readNames(opened(t), tables, builder)
+	known := builder.Resolver(false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +176,9 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 func TestDatesAmongNames(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
 	file := writeFile(t, "hgnc.tsv", "id\tsymbol\talias\nA\t1-Mar\tAXOT\nB\tMTARC1\t1-Mar|MOSC1\n")
-	known, report, err := ReadNames(opened(t), []names.AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}}, genes)
+	builder := names.NewBuilder(genes, 0)
+	report, err := readNames(opened(t), []names.AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}}, builder)
+	known := builder.Resolver(false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,14 +218,14 @@ func TestGenesOutsideTheGraph(t *testing.T) {
 			spec.ColumnsAre = SecondGenes
 		}
 		spec.AliasTables = []names.AliasTable{aliases}
-		screen, err := spec.Open(genes)
+		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
 		checkFault(t, err, fault.Input, message)
 		if got := fault.HintOf(err); !strings.HasPrefix(got, "add YAL011W to the graph") {
 			t.Errorf("%s: the hint is %s", c.name, got)
 		}
 		spec.UnknownGenes = ingest.DropSample
-		screen, err = spec.Open(genes)
+		screen, err = spec.Open(&ingest.Graph{Genes: genes})
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil || len(samples) != 1 || !strings.Contains(report, "1 of unknown genes") {
 			t.Errorf("%s: got %v of %q, %v", c.name, samples, report, err)
@@ -241,7 +247,7 @@ func TestGeneList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, ingest.Accounts{report})
+	checkAccounts(t, Report{report})
 	if got := strings.Join(genes.IDs, " "); got != "YA YA-1 YB" {
 		t.Errorf("ids are %s, expected YA YA-1 YB", got)
 	}

@@ -303,7 +303,7 @@ func TestOntologyErrors(t *testing.T) {
 	}
 }
 
-func build(t testing.TB, spec GraphSpec) (*ingest.Graph, ingest.Accounts) {
+func build(t testing.TB, spec GraphSpec) (*ingest.Graph, Report) {
 	t.Helper()
 	var files inputfile.Files
 	defer files.Close()

@@ -2,9 +2,10 @@ package source
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"iter"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"tcbuild/conf"
@@ -13,8 +14,8 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // PerturbationSpec says what the columns of a published table hold, or of a torchcell store. Its
@@ -75,20 +76,20 @@ type LayoutSpec struct {
 // Perturbations is a published perturbation set: its samples have genes of a graph.
 type Perturbations interface {
 	ingest.SampleSource
-	// Account is that of the rows (cells of a matrix) that the latest pass read.
-	Account() *ingest.Account
-	// DroppedNames returns a table of the names that the latest pass dropped: see
-	// Account.DroppedNames.
+	// Report accounts for the rows (cells of a matrix) that the latest Scan read.
+	Report() SourceReport
+	// DroppedNames returns a table of the names that the latest Scan dropped: the name, why, and
+	// how often samples list it. It begins with DroppedNamesHeader.
 	DroppedNames() []byte
 }
 
 // Open finds the layout of the table.
-func (s PerturbationSpec) Open(genes *ingest.Nodes) (Perturbations, error) {
+func (s PerturbationSpec) Open(cell *ingest.Graph) (Perturbations, error) {
 	text, err := s.prepare()
 	if err != nil {
 		return nil, err
 	}
-	known, err := s.names(genes)
+	known, err := s.names(cell)
 	switch {
 	case err != nil:
 		return nil, err
@@ -110,7 +111,7 @@ func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
 		return text, badSetting(fault.HintOf(err), "%w", err)
 	}
 	if s.MaxDropped == nil {
-		s.MaxDropped = new(ingest.DefaultMaxDropped)
+		s.MaxDropped = new(DefaultMaxDropped)
 	}
 	if err := checkMaxDropped(*s.MaxDropped); err != nil {
 		return text, err
@@ -165,7 +166,7 @@ type plainSet struct {
 	set                 samples.Perturbations
 	spec                PerturbationSpec
 	genes               *names.Resolver
-	account             ingest.Account // of the latest pass
+	report              SourceReport
 }
 
 // openPlain opens the set; see samples.OpenFile. An ambiguous name counts as unknown.
@@ -183,7 +184,7 @@ func (s PerturbationSpec) openPlain(known *names.Resolver, text table.TextOption
 	if err != nil {
 		return nil, err
 	}
-	filtered, err := where.NewSource(set, s.File, s.Where, genes)
+	filtered, err := where.NewSource(set, s.File, s.Where, known)
 	if err != nil {
 		set.Close()
 		return nil, err
@@ -191,59 +192,90 @@ func (s PerturbationSpec) openPlain(known *names.Resolver, text table.TextOption
 	return &plainSet{SampleSource: filtered, set: set, spec: s, genes: known}, nil
 }
 
-func (p *plainSet) Account() *ingest.Account { return &p.account }
+func (p *plainSet) Report() SourceReport { return p.report }
 
-// Batches reads the samples. A set that loses more than MaxDropped to names of no gene, or of
-// several, is an error.
-func (p *plainSet) Batches(
-	ctx context.Context, account *ingest.Account,
-) iter.Seq2[*ingest.Samples, error] {
-	return func(yield func(*ingest.Samples, error) bool) {
-		p.account = ingest.Account{Made: "samples", File: p.spec.File}
-		defer func() { account.Merge(&p.account) }()
-		for batch, err := range p.SampleSource.Batches(ctx, &p.account) {
-			if errors.Is(err, samples.ErrNoneRemains) {
-				break
-			}
-			if !yield(batch, err) || err != nil {
-				return
-			}
-		}
-		p.account.Names = p.set.DroppedNames()
-		for _, name := range p.spec.Controls {
-			if p.genes.Exact([]byte(name)).Known() {
-				p.account.Add(ingest.ControlAlias, "", 1)
-			}
-		}
-		err := check(&p.account, "check the columns of genes", p.genes, *p.spec.MaxDropped)
-		if err != nil {
-			yield(nil, err)
-		}
+// Scan reads the samples. A set that loses more than MaxDropped to names of no gene, or
+// of several, is an error.
+func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	counts, err := p.SampleSource.Scan(yield)
+	p.report = p.account(counts)
+	if err == nil || errors.Is(err, samples.ErrNoneRemains) {
+		err = p.report.check("check the columns of genes", p.genes, *p.spec.MaxDropped)
 	}
+	return counts, err
 }
 
 func (p *plainSet) DroppedNames() []byte {
-	return p.account.DroppedNames((&alleleReader{genes: p.genes}).explainDropped)
+	return (&alleleReader{genes: p.genes}).listDropped(p.set.DroppedNames())
 }
 
-// explainDropped says why a name was dropped.
-func (r *alleleReader) explainDropped(name string) string {
-	answer := r.find(name)
-	switch {
-	case !answer.Known() && names.IsDate([]byte(name)):
-		return "a date, as Excel makes of names"
-	case !answer.Known():
-		return "unknown"
+// DroppedNamesHeader is the first line of a table of dropped names.
+const DroppedNamesHeader = "dropped_name\twhy\tcount\n"
+
+// listDropped lists names with their numbers, the most frequent ones first.
+func (r *alleleReader) listDropped(dropped map[string]int) []byte {
+	sorted := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int { return cmp.Or(dropped[b]-dropped[a], strings.Compare(a, b)) })
+	text := DroppedNamesHeader
+	for _, name := range sorted {
+		why := "unknown"
+		if names.IsDate([]byte(name)) {
+			why = "a date, as Excel makes of names"
+		}
+		if answer := r.find(name); answer.Known() {
+			why = "not in the graph: "
+			if answer.Meaning == names.Ambiguous {
+				why = "ambiguous: "
+			}
+			why += strings.Join(r.genes.Owners([]byte(r.spelling(name))), ", ")
+		}
+		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
 	}
-	why := "not in the graph: "
-	if answer.Meaning == names.Ambiguous {
-		why = "ambiguous: "
+	return []byte(text)
+}
+
+// account makes the report of one Scan.
+func (p *plainSet) account(counts ingest.Counts) SourceReport {
+	missing := missingNames{names: p.set.Missing()}
+	for name, samples := range missing.names {
+		switch {
+		case p.spec.UnknownGenes != ingest.DropSample:
+		case p.genes.Find([]byte(name)).Meaning == names.Ambiguous:
+			missing.ambiguousRows += samples
+		default:
+			missing.unknownRows += samples
+		}
 	}
-	return why + strings.Join(r.genes.Owners([]byte(r.spelling(name))), ", ")
+	report := SourceReport{Made: "samples", File: p.spec.File, Kept: counts.Samples, Rows: counts.Samples, Unnamed: counts.EmptiedSamples}
+	missing.account(&report)
+	report.drop(
+		Count{"left without a gene, as theirs are unknown", counts.EmptiedSamples},
+		Count{twoNamesReason, counts.SynonymSamples},
+		Count{selfPairReason, counts.SelfPairs},
+		Count{"for which --where is not true", counts.LeftOutSamples},
+	)
+	for _, c := range report.Dropped {
+		report.Rows += c.N
+	}
+	aliasedControls := 0
+	for _, name := range p.spec.Controls {
+		if p.genes.Exact([]byte(name)).Known() {
+			aliasedControls++
+		}
+	}
+	report.note(
+		Count{"that delete no gene", counts.Wildtypes},
+		Count{"names of controls", counts.Controls},
+		Count{"controls that are also other names of genes", aliasedControls},
+		Count{"unknown genes left out", counts.UnknownGenes},
+		Count{"genes listed again in their sample and merged", counts.RepeatedGenes},
+		Count{"infinite phenotype values, which count as missing", counts.InfiniteValues},
+		Count{"texts of attributes whose spaces around them were removed", counts.TrimmedTexts},
+	)
+	return report
 }
 
 // names makes the look-up of genes.
-func (s PerturbationSpec) names(genes *ingest.Nodes) (*names.Resolver, error) {
+func (s PerturbationSpec) names(cell *ingest.Graph) (*names.Resolver, error) {
 	tables := s.AliasTables
 	if s.SGDFeatures != "" {
 		var features names.AliasTable
@@ -262,6 +294,7 @@ func (s PerturbationSpec) names(genes *ingest.Nodes) (*names.Resolver, error) {
 	}
 	var files inputfile.Files
 	defer files.Close()
-	known, _, err := ReadNames(&files, tables, genes)
-	return known, err
+	known := names.BuilderOf(cell)
+	_, err = readNames(&files, tables, known)
+	return known.Resolver(cell.IgnoreCase), err
 }

@@ -9,13 +9,12 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/testing/sets"
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.
-func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string, counts string, err error) {
+func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string, counts ingest.Counts, err error) {
 	t.Helper()
-	account, err := sets.Read(p, func(batch *ingest.Samples) error {
+	counts, err = p.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			var ids []string
 			for _, row := range batch.Genes(i) {
@@ -25,7 +24,7 @@ func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string,
 		}
 		return nil
 	})
-	return samples, sets.Counts(account), err
+	return samples, counts, err
 }
 
 func TestPerturbations(t *testing.T) {
@@ -37,7 +36,7 @@ func TestPerturbations(t *testing.T) {
 			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
 		}},
 	}
-	p, err := spec.Open(genes)
+	p, err := spec.Open(&ingest.Graph{Genes: genes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestPerturbations(t *testing.T) {
 	if want := []string{"s1 YA+YB", "s2 YB+YC", "s3 YA"}; !slices.Equal(samples, want) {
 		t.Errorf("samples %q, want %q", samples, want)
 	}
-	if want := "3 kept, 1 unknown_left_out"; counts != want {
+	if want := (ingest.Counts{Samples: 3, UnknownGenes: 1}); counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
 	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) || !slices.Equal(p.Columns().Ignored, []string{"x"}) {
@@ -56,16 +55,16 @@ func TestPerturbations(t *testing.T) {
 	}
 
 	spec.UnknownGenes = ""
-	if p, err = spec.Open(genes); err != nil {
+	if p, err = spec.Open(&ingest.Graph{Genes: genes}); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = scan(t, p, genes)
 	checkFault(t, err, fault.Input, "p.txt:3", `"SHARED"`)
 	spec.Delimiter = "semicolon"
-	_, err = spec.Open(genes)
+	_, err = spec.Open(&ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Usage, `"semicolon"`)
 	spec.Delimiter, spec.SGDFeatures = "", "absent.tab"
-	_, err = spec.Open(genes)
+	_, err = spec.Open(&ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Failed, "open absent.tab: there is no such file")
 }
 
@@ -79,28 +78,28 @@ func TestRealPerturbations(t *testing.T) {
 	for _, test := range []struct {
 		file       string
 		spec       PerturbationSpec
-		counts     string
+		counts     ingest.Counts
 		deleted    int // genes of all samples
 		phenotypes string
 	}{
 		{"kuzmin2018_significant/perturbations.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"orfs"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";"}},
-			"17285 kept", 37_765, "n_genes n_rating0 n_rating1"},
+			ingest.Counts{Samples: 17_285}, 37_765, "n_genes n_rating0 n_rating1"},
 		{"emap_collins2007/pairs.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.DropGene},
-			"186500 kept, 762 unknown_left_out", 372_238, "score"},
+			ingest.Counts{Samples: 186_500, UnknownGenes: 762}, 372_238, "score"},
 		{"celaj2020_xga/perturbations_long.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"resistance"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";", AllowWildtype: true}},
-			"85648 kept, 848 wildtype", 593_600, "resistance"},
+			ingest.Counts{Samples: 85_648, Wildtypes: 848}, 593_600, "resistance"},
 	} {
 		t.Run(filepath.Dir(test.file), func(t *testing.T) {
 			test.spec.File = filepath.Join(data, test.file)
-			p, err := test.spec.Open(g.Genes)
+			p, err := test.spec.Open(g)
 			if err != nil {
 				t.Fatal(err)
 			}
 			deleted := 0
-			account, err := sets.Read(p, func(batch *ingest.Samples) error {
+			counts, err := p.Scan(func(batch *ingest.Samples) error {
 				for i := range batch.Len() {
 					deleted += len(batch.Genes(i))
 				}
@@ -109,21 +108,20 @@ func TestRealPerturbations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			counts := sets.Counts(account)
 			if counts != test.counts || deleted != test.deleted || strings.Join(p.Columns().PhenotypeNames(), " ") != test.phenotypes {
 				t.Errorf("counts %+v, %d genes, phenotypes %q; want %+v, %d, %s",
 					counts, deleted, p.Columns().PhenotypeNames(), test.counts, test.deleted, test.phenotypes)
 			}
 
 			test.spec.UnknownGenes, test.spec.AllowWildtype = ingest.RefuseUnknownGenes, false
-			if p, err = test.spec.Open(g.Genes); err != nil {
+			if p, err = test.spec.Open(g); err != nil {
 				t.Fatal(err)
 			}
-			_, err = sets.ReadAll(p)
+			_, err = p.Scan(func(*ingest.Samples) error { return nil })
 			switch {
-			case strings.Contains(test.counts, "unknown"):
+			case test.counts.UnknownGenes > 0:
 				checkFault(t, err, fault.Input, "pairs.tsv.gz:2", `"REP1"`)
-			case strings.Contains(test.counts, "wildtype"):
+			case test.counts.Wildtypes > 0:
 				checkFault(t, err, fault.Input, "perturbations_long.tsv.gz:")
 			case err != nil:
 				t.Error(err)

@@ -2,9 +2,6 @@ package source
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -14,8 +11,8 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // screen is a table of strains, or a matrix, read as samples. Every Scan reads the file again, in
@@ -30,7 +27,8 @@ type screen struct {
 	columns        ingest.Columns
 	filter         *where.Filter                 // nil: all samples are kept
 	reader         func(*screenReader) rowReader // makes the rowReader of one Scan
-	account        ingest.Account                // of the latest pass
+	report         SourceReport
+	dropped        map[string]int // how often rows list each unknown name, of the latest Scan
 }
 
 // rowReader turns row i of a batch into samples, or counts why it does not.
@@ -38,63 +36,48 @@ type rowReader func(batch *table.Batch, i int) error
 
 func (s *screen) Columns() ingest.Columns { return s.columns }
 
-func (s *screen) Account() *ingest.Account { return &s.account }
+func (s *screen) Report() SourceReport { return s.report }
 
 func (s *screen) DroppedNames() []byte {
 	reader := s.spec.alleleReader(s.genes)
-	return s.account.DroppedNames(reader.explainDropped)
+	return reader.listDropped(s.dropped)
 }
 
-// Batches reads the samples. A table without any sample is an error.
-func (s *screen) Batches(
-	ctx context.Context, account *ingest.Account,
-) iter.Seq2[*ingest.Samples, error] {
-	return func(yield func(*ingest.Samples, error) bool) {
-		if err := s.scan(ctx, account, yield); err != nil && err != errStopped {
-			yield(nil, err)
-		}
-	}
-}
-
-var errStopped = errors.New("the loop over the samples has ended")
-
-func (s *screen) scan(
-	ctx context.Context, account *ingest.Account, yield func(*ingest.Samples, error) bool,
-) error {
+// Scan reads the samples. The receiver owns each batch. A table without any
+// sample is an error.
+func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	in, err := table.OpenFile(s.file, s.text)
 	if err != nil {
-		return err
+		return ingest.Counts{}, err
 	}
 	defer in.Close()
-	s.account = ingest.Account{Made: "samples", File: s.spec.File}
-	defer func() { account.Merge(&s.account) }()
-	r := &screenReader{screen: s, account: &s.account}
-	r.Batcher = ingest.NewBatcher(s.columns, yield)
+	r := &screenReader{screen: s, kinds: make(map[int]int)}
+	r.Batcher = ingest.NewBatcher(s.columns, func(samples *ingest.Samples) error {
+		r.failed = yield(samples)
+		return r.failed
+	})
 	read := s.reader(r)
 	err = in.Each(func(batch *table.Batch, i int) error {
-		err := cmp.Or(read(batch, i), context.Cause(ctx))
-		if err == nil || err == errStopped {
-			return err
+		err := read(batch, i)
+		if err == nil || r.failed != nil {
+			return cmp.Or(r.failed, err)
 		}
-		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w",
-			in.Where(batch.First+int64(i)), err)
+		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", in.Where(batch.First+int64(i)), err)
 	})
 	if err != nil {
-		return err
+		return r.Counts, err
 	}
 	if r.end != nil {
 		if err := r.end(); err != nil {
-			return fault.New(fault.KindOf(err), fault.HintOf(err),
+			return r.Counts, fault.New(fault.KindOf(err), fault.HintOf(err),
 				"read perturbations %s: %w", s.spec.File, err)
 		}
 	}
-	if err := check(&s.account, r.emptyHint(), s.genes, *s.spec.MaxDropped); err != nil {
-		return err
+	s.report, s.dropped = r.account(), r.missing.names
+	if err := s.report.check(r.emptyHint(), s.genes, *s.spec.MaxDropped); err != nil {
+		return r.Counts, err
 	}
-	if !r.Flush() {
-		return errStopped
-	}
-	return nil
+	return r.Counts, r.Flush()
 }
 
 // openScreen opens the file, and calls layOut to find out how to read it.
@@ -106,7 +89,7 @@ func (s PerturbationSpec) openScreen(known *names.Resolver, text table.TextOptio
 	screen := &screen{file: file, spec: s, text: text, genes: known}
 	err = layOut(screen)
 	if err == nil && s.Where != "" {
-		screen.filter, err = where.Compile(s.Where, screen.columns, known.Nodes())
+		screen.filter, err = where.Compile(s.Where, screen.columns, known)
 		screen.columns = screen.columns.Kept()
 	}
 	if err != nil {
@@ -121,10 +104,24 @@ func (s PerturbationSpec) openScreen(known *names.Resolver, text table.TextOptio
 type screenReader struct {
 	*screen
 	*ingest.Batcher
+	failed error         // error of yield
 	end    func() error  // checks the table after its last row; may be nil
 	sample ingest.Sample // of the current row, or cell
 
-	account *ingest.Account
+	rows     int
+	missing  missingNames
+	geneless int // rows that drop-gene left without genes
+	// rows with an allele that does not count as a deletion, by the index of its kind in
+	// alleleKinds
+	kinds       map[int]int
+	synonymRows int
+	selfPairs   int
+	severalRows int     // rows with a name of several genes
+	unmeasured  int     // rows without phenotypes
+	leftOut     int     // samples for which Where is not true
+	reasons     []Count // other reasons to drop a row, specific to the kind of table
+	marked      int     // samples with a marker
+	noted       []Count // other notes, specific to the kind of table
 
 	// of the current row; they count if it becomes a sample
 	row struct{ unknown, marked int }
@@ -144,13 +141,13 @@ func (r *screenReader) genotype(loci []locus) (ok bool, err error) {
 		case l.Meaning != names.Gene && r.spec.UnknownGenes != ingest.DropGene:
 			return false, r.lost(l)
 		case !slices.Contains(r.spec.Alleles, l.kind):
-			r.account.Add(ingest.OtherAllele, string(l.kind), 1)
+			r.kinds[slices.Index(alleleKinds, l.kind)]++
 			return false, nil
 		case l.Meaning != names.Gene:
 			if err := names.Unexpected([]byte(l.name)); err != nil {
 				return false, err
 			}
-			r.account.AddName(l.name, 1)
+			r.missing.add(l.name)
 			r.row.unknown++
 		default:
 			genes = append(genes, l.Gene)
@@ -160,16 +157,16 @@ func (r *screenReader) genotype(loci []locus) (ok bool, err error) {
 		if r.spec.Synonyms != ingest.DropSynonyms {
 			return false, names.TwoNames(a.name, b.name, r.screen.genes.ID(a.Answer))
 		}
-		r.account.Add(ingest.SynonymNames, "", 1)
+		r.synonymRows++
 		return false, nil
 	}
 	if r.row.unknown > 0 && len(genes) == 0 {
-		r.account.Add(ingest.NoGeneLeft, "", 1)
+		r.geneless++
 		return false, nil
 	}
 	slices.Sort(genes)
 	if r.sample.Genes = slices.Compact(genes); len(r.sample.Genes) < len(genes) {
-		r.account.Add(ingest.SelfPair, "", 1)
+		r.selfPairs++
 		return false, nil
 	}
 	return true, nil
@@ -188,6 +185,12 @@ func synonyms(loci []locus) (a, b *locus) {
 	return nil, nil
 }
 
+// Why rows that name a gene twice are dropped.
+const (
+	twoNamesReason = "with two names of one gene"
+	selfPairReason = "of a gene with itself"
+)
+
 const severalHint = "name each gene in a column of its own; to read several from one, omit --source and strains, and pass --genes-columns COLUMN 'gene_delimiter=CHARACTER'"
 
 // dropSeveral counts a row with a name that names several genes, such as KLRC4-KLRK1, or returns an
@@ -198,9 +201,9 @@ func (r *screenReader) dropSeveral(l locus) error {
 			return err
 		}
 		if l.Meaning != names.Gene {
-			r.account.AddName(l.name, 1)
+			r.missing.add(l.name)
 		}
-		r.account.Add(ingest.SeveralGenes, "", 1)
+		r.severalRows++
 		return nil
 	}
 	quoted := make([]string, len(l.several))
@@ -228,12 +231,7 @@ func (r *screenReader) lost(l locus) error {
 		}
 		return fault.New(fault.Input, hint+dropHint, "%w", err)
 	}
-	r.account.AddName(l.name, 1)
-	if l.Meaning == names.Ambiguous {
-		r.account.Add(ingest.AmbiguousName, "", 1)
-	} else {
-		r.account.Add(ingest.UnknownGene, "", 1)
-	}
+	r.missing.lose(l.name, l.Meaning)
 	return nil
 }
 
@@ -244,7 +242,7 @@ func (r *screenReader) add() error {
 	sample := &r.sample
 	measured := func(value float64) bool { return !math.IsNaN(value) }
 	if len(sample.Phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(sample.Phenotypes, measured) {
-		r.account.Add(ingest.WithoutPhenotype, "", 1)
+		r.unmeasured++
 		return nil
 	}
 	if len(sample.Genes) == 0 && !r.spec.AllowWildtype {
@@ -254,32 +252,53 @@ func (r *screenReader) add() error {
 		return err
 	}
 	if r.filter != nil && !r.filter.Keeps(sample) {
-		r.account.Add(ingest.WhereNotTrue, "", 1)
+		r.leftOut++
 		return nil
 	}
 	if len(sample.Genes) == 0 {
-		r.account.Add(ingest.Wildtype, "", 1)
+		r.Counts.Wildtypes++
 	}
-	r.account.Add(ingest.UnknownLeftOut, "", r.row.unknown)
-	r.account.Add(ingest.MarkedSample, "", r.row.marked)
-	r.account.Kept++
-	attributes := sample.Attributes[:len(r.columns.Attributes)]
-	if !r.Batcher.Add(sample.ID, sample.Genes, sample.Phenotypes, attributes) {
-		return errStopped
+	r.Counts.UnknownGenes += r.row.unknown
+	r.marked += r.row.marked
+	return r.Batcher.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes[:len(r.columns.Attributes)])
+}
+
+// account makes the report of the rows read.
+func (r *screenReader) account() SourceReport {
+	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unnamed: r.geneless + r.severalRows}
+	r.missing.account(&report)
+	report.drop(
+		Count{"with several genes in place of one", r.severalRows},
+		Count{"left without a gene, as theirs are unknown", r.geneless},
+		Count{twoNamesReason, r.synonymRows},
+		Count{selfPairReason, r.selfPairs},
+	)
+	for k, kind := range alleleKinds {
+		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
+		report.Alleles += r.kinds[k]
 	}
-	return nil
+	report.drop(r.reasons...)
+	report.drop(Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut})
+	report.note(
+		Count{"that delete no gene", r.Counts.Wildtypes},
+		Count{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
+		Count{"with a marker, which counts as no deletion", r.marked},
+		Count{"texts of attributes whose spaces around them were removed", r.Counts.TrimmedTexts},
+	)
+	report.note(r.noted...)
+	return report
 }
 
 // emptyHint is the hint for a table without any sample.
 func (r *screenReader) emptyHint() string {
 	switch {
-	case r.account.Sum(ingest.WhereNotTrue) > 0:
+	case r.leftOut > 0:
 		return where.NoneKeptHint
-	case r.account.Sum(ingest.WithoutPhenotype) > 0:
+	case r.unmeasured > 0:
 		return "name the columns with phenotypes, or set keep_unmeasured=true"
-	case r.account.Sum(ingest.OtherAllele) > 0:
+	case len(r.kinds) > 0:
 		return "check the columns of strains and alleles: no row has only deletions"
-	case 2*r.account.Sum(ingest.SeveralGenes) > r.account.LostToNames():
+	case r.severalRows > r.missing.unknownRows+r.missing.ambiguousRows:
 		return severalHint
 	}
 	return "check that it is the right file"

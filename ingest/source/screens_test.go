@@ -14,7 +14,6 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/testing/sets"
 )
 
 // screenGenes is a graph's gene list with SGD's names for it. SHARED means two genes.
@@ -47,16 +46,16 @@ func readScreen(t testing.TB, s Perturbations, err error, genes *ingest.Nodes) (
 	if err != nil {
 		return nil, "", err
 	}
-	_, err = sets.Read(s, func(batch *ingest.Samples) error {
+	_, err = s.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			samples = append(samples, sampleText(batch, i, genes))
 		}
 		return nil
 	})
 	if err == nil {
-		checkAccounts(t, ingest.Accounts{s.Account()})
+		checkAccounts(t, Report{s.Report()})
 	}
-	return samples, s.Account().String(), err
+	return samples, s.Report().String(), err
 }
 
 func checkSamples(t *testing.T, got, want []string) {
@@ -82,14 +81,14 @@ func TestSGA(t *testing.T) {
 		"TFC3_sn9\ttfc3\ttfc3_dma1\ttfc3\tDMA30\t7\t0\n"
 	spec := screenOf(t, "costanzo2016", text, aliases)
 	spec.UnknownGenes, spec.MaxDropped = ingest.DropSample, new(1.0)
-	screen, err := spec.Open(genes)
+	screen, err := spec.Open(&ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkSamples(t, samples, []string{"1 YAL002W+YAL016C-B [0.25 NaN]", "3 YAL002W+YBR150C [2 0]"})
 	const want = "samples: 2 of 9 entries of s.tsv; dropped: 1 of unknown genes, 1 of ambiguous names, 1 of a gene with itself, " +
-		"2 of allele kind ts, which is not among alleles, 1 of allele kind damp, which is not among alleles, " +
+		"1 of allele kind damp, which is not among alleles, 2 of allele kind ts, which is not among alleles, " +
 		"1 of allele kind other, which is not among alleles; noted: " +
 		"1 with a marker, which counts as no deletion; unknown names: SHARED, YZZ999W"
 	if report != want {
@@ -98,7 +97,7 @@ func TestSGA(t *testing.T) {
 
 	spec.Alleles = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
 	spec.Controls = []string{"tbs1"}
-	screen, err = spec.Open(genes)
+	screen, err = spec.Open(&ingest.Graph{Genes: genes})
 	samples, _, err = readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +108,7 @@ func TestSGA(t *testing.T) {
 	})
 
 	spec.UnknownGenes = ""
-	screen, err = spec.Open(genes)
+	screen, err = spec.Open(&ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "s.tsv:8", `"SHARED" is ambiguous`, "YAL002W and YAL016C-B")
 }
@@ -118,17 +117,17 @@ func TestSGA(t *testing.T) {
 func TestAmbiguousAllele(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nshared_vps8Δ 1\ntfc3Δ 2\n", aliases)
-	screen, err := spec.Open(genes)
+	screen, err := spec.Open(&ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "s.tsv:2", `"SHARED" is ambiguous: it is a name of YAL002W and YAL016C-B`)
 
 	spec.UnknownGenes = ingest.DropSample
-	screen, err = spec.Open(genes)
+	screen, err = spec.Open(&ingest.Graph{Genes: genes})
 	if _, _, err = readScreen(t, screen, err, genes); err != nil {
 		t.Fatal(err)
 	}
 	got := string(screen.DroppedNames())
-	if want := ingest.DroppedNamesHeader + "shared\tambiguous: YAL002W, YAL016C-B\t1\n"; got != want {
+	if want := DroppedNamesHeader + "shared\tambiguous: YAL002W, YAL016C-B\t1\n"; got != want {
 		t.Errorf("dropped names %q, want %q", got, want)
 	}
 }
@@ -137,14 +136,14 @@ func TestSGAOfAlleleNames(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nhoΔ_tfc3Δ_vps8∆ 1\nYAL016C-BΔ_hoΔ 2\ntfc3-1-7B_vps8Δ 3\nyal016c-b-DAmP_vps8Δ 4\nhoΔ 5\n", aliases)
 	spec.AllowWildtype, spec.Alleles = true, []AlleleKind{DeletionAllele, TSAllele}
-	screen, err := spec.Open(genes)
+	screen, err := spec.Open(&ingest.Graph{Genes: genes})
 	samples, _, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkSamples(t, samples, []string{"0 YAL001C+YAL002W [1]", "1 YAL016C-B [2]", "2 YAL001C+YAL002W [3]", "4  [5]"})
 	spec.AllowWildtype = false
-	screen, err = spec.Open(genes)
+	screen, err = spec.Open(&ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "s.tsv:6", "deletes no gene")
 }
@@ -159,11 +158,11 @@ func TestEMAP(t *testing.T) {
 		"YBR150C\tYAL001C\tTBS1\tDELETION\t\n"
 	spec := screenOf(t, "emap", text, aliases)
 	spec.MaxDropped = new(0.5)
-	screen, err := spec.Open(genes)
+	screen, err := spec.Open(&ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "kept 1 of 5 entries; dropped: 1 of allele kind damp", "at most 50 %")
 	spec.MaxDropped = new(0.6)
-	screen, err = spec.Open(genes)
+	screen, err = spec.Open(&ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +177,7 @@ func TestEMAP(t *testing.T) {
 		}
 	}
 	spec.KeepUnmeasured = true
-	screen, err = spec.Open(genes)
+	screen, err = spec.Open(&ingest.Graph{Genes: genes})
 	samples, _, err = readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +193,7 @@ func TestMatrix(t *testing.T) {
 	} {
 		spec := screenOf(t, "matrix", text, aliases)
 		spec.UnknownGenes, spec.AllowDuplicateIDs = ingest.DropSample, true
-		screen, err := spec.Open(genes)
+		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -215,7 +214,7 @@ func TestScreenErrors(t *testing.T) {
 		if change != nil {
 			change(&spec)
 		}
-		screen, err := spec.Open(genes)
+		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
 		return err
 	}
@@ -267,9 +266,9 @@ func TestScreenSources(t *testing.T) {
 		}
 		spec := screenOf(t, source.Name, source.Example, features)
 		spec.Alleles = alleleKinds
-		screen, err := spec.Open(genes)
+		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		samples, report, err := readScreen(t, screen, err, genes)
-		if err != nil || len(samples) == 0 || len(screen.Account().Dropped) > 0 {
+		if err != nil || len(samples) == 0 || len(screen.Report().Dropped) > 0 {
 			t.Errorf("%s: %d samples, %v, %s", source.Name, len(samples), err, report)
 		}
 	}
@@ -302,12 +301,12 @@ func TestRealScreens(t *testing.T) {
 		{"galardini", at("matrix", "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz"), 183_806, 179_477, 179_477, -23_408.92529583336},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			screen, err := test.spec.Open(g.Genes)
+			screen, err := test.spec.Open(g)
 			if err != nil {
 				t.Fatal(err)
 			}
 			genes, sum := 0, 0.0
-			counts, err := sets.Read(screen, func(batch *ingest.Samples) error {
+			counts, err := screen.Scan(func(batch *ingest.Samples) error {
 				for i := range batch.Len() {
 					genes += len(batch.Genes(i))
 					sum += batch.Phenotypes(i)[0]
@@ -317,10 +316,10 @@ func TestRealScreens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkAccounts(t, ingest.Accounts{screen.Account()})
-			if screen.Account().Rows != test.rows || counts.Kept != test.samples || genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
-				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s", screen.Account().Rows, counts.Kept, genes, sum,
-					test.rows, test.samples, test.genes, test.sum, screen.Account())
+			checkAccounts(t, Report{screen.Report()})
+			if screen.Report().Rows != test.rows || counts.Samples != test.samples || genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
+				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s", screen.Report().Rows, counts.Samples, genes, sum,
+					test.rows, test.samples, test.genes, test.sum, screen.Report())
 			}
 		})
 	}
@@ -335,7 +334,7 @@ func FuzzScreens(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, text string) {
 		spec := screenOf(t, []string{"costanzo2016", "kuzmin2018_links", "emap", "matrix"}[kind%4], text, aliases)
 		spec.UnknownGenes, spec.AllowWildtype = ingest.DropSample, true
-		screen, err := spec.Open(genes)
+		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		samples, _, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			if fault.KindOf(err) != fault.Input {
@@ -343,8 +342,8 @@ func FuzzScreens(f *testing.F) {
 			}
 			return
 		}
-		if len(samples) != screen.Account().Kept {
-			t.Fatalf("%d samples, %d reported", len(samples), screen.Account().Kept)
+		if len(samples) != screen.Report().Kept {
+			t.Fatalf("%d samples, %d reported", len(samples), screen.Report().Kept)
 		}
 	})
 }
@@ -383,14 +382,14 @@ func BenchmarkScreens(b *testing.B) {
 		{"sga", "costanzo2016", sga.String()}, {"emap", "emap", emap.String()}, {"matrix", "matrix", wide.String()},
 	} {
 		b.Run("kind="+kind.name, func(b *testing.B) {
-			screen, err := screenOf(b, kind.source, kind.text, "").Open(genes)
+			screen, err := screenOf(b, kind.source, kind.text, "").Open(&ingest.Graph{Genes: genes})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.SetBytes(int64(len(kind.text)))
 			before := cpuTime(b)
 			for b.Loop() {
-				if _, err := sets.ReadAll(screen); err != nil {
+				if _, err := screen.Scan(func(*ingest.Samples) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,8 +5,8 @@ package source
 import (
 	"tcbuild/conf"
 	"tcbuild/ingest/names"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // GraphSpec names the sources of one cell graph; its yaml tags are the keys of settings. Paths are
@@ -18,6 +18,9 @@ type GraphSpec struct {
 	Genes GenesSpec `yaml:"genes"` // the gene list; genes are sorted by the bytes of their ids (required)
 	// tables of other gene names, in order of precedence; without them, only ids are recognized
 	Aliases []names.AliasTable `yaml:"aliases"`
+	// whether names that differ by case are the same gene's, as in yeast; a mouse's Kras is not human
+	// KRAS (default: false)
+	IgnoreCase bool `yaml:"ignore_case"`
 	// tables of nodes of other types. Without a table, a type's nodes are the ids in its edges, in
 	// order of first appearance
 	Nodes []NodesSpec `yaml:"nodes"`

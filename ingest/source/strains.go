@@ -9,8 +9,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // StrainSpec names the columns that say what is mutated in a strain: strain, gene or alleles.
@@ -152,7 +152,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	r.sample = r.NewSample()
 	ids := r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
-		r.account.Rows++
+		r.rows++
 		r.ReadID(batch, i, &r.sample)
 		if err := ids.Add(r.sample.ID, batch.First+int64(i)); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 		if ok, err := r.genotype(loci); err != nil || !ok {
 			return err
 		}
-		if err := r.ReadValues(batch, i, &r.sample, r.account); err != nil {
+		if err := r.ReadValues(batch, i, &r.sample, &r.Counts); err != nil {
 			return err
 		}
 		return r.add()

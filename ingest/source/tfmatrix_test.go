@@ -7,8 +7,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 func TestTFMatrix(t *testing.T) {

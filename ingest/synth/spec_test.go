@@ -6,7 +6,6 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/testing/sets"
 )
 
 func TestNamed(t *testing.T) {
@@ -32,7 +31,7 @@ func TestNamed(t *testing.T) {
 
 func collect(t *testing.T, source ingest.SampleSource) (genotypes [][]uint32) {
 	t.Helper()
-	_, err := sets.Read(source, func(samples *ingest.Samples) error {
+	_, err := source.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			genotypes = append(genotypes, samples.Genes(i))
 		}

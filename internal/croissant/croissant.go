@@ -112,7 +112,7 @@ func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 	if err := checkNames(columns); err != nil {
 		return err
 	}
-	genes, err := dataset.Genes()
+	genes, err := dataset.Names()
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 	if err != nil {
 		return err
 	}
-	err = samples.WriteParquet(file, columns, genes, func(yield func(*ingest.Samples) error) error {
+	err = samples.WriteParquet(file, columns, genes.Nodes(), func(yield func(*ingest.Samples) error) error {
 		manifest := dataset.Manifest
 		return table.ScanRange(0, manifest.Samples, manifest.SamplesPerPart, func(samples *ingest.Samples) error {
 			if ctx.Err() != nil {

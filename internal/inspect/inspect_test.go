@@ -80,7 +80,7 @@ func TestPerturbations(t *testing.T) {
 		"s4\tYC\t\ty\t\n" +
 		"s5\tYC|YC\t1\tx\t\n"
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC", "YD"}, nil)
-	s, err := Perturbations(t.Context(), write(t, "sets.tsv", table), genes, nil)
+	s, err := Perturbations(t.Context(), write(t, "sets.tsv", table), &ingest.Graph{Genes: genes}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestPerturbations(t *testing.T) {
 		"gene\nYA\n": `found columns gene, expected genes column "genes"`, "genes\nYA||YB\n": "sets.tsv:2: found an empty gene name",
 		"genes\tfitness\nYA\t1\nYB\tx\n": `sets.tsv:3: column "fitness"`,
 	} {
-		if _, err := Perturbations(t.Context(), write(t, "sets.tsv", text), genes, nil); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
+		if _, err := Perturbations(t.Context(), write(t, "sets.tsv", text), &ingest.Graph{Genes: genes}, nil); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/internal/page"
 )
@@ -223,8 +224,8 @@ type UnknownSummary struct {
 // read twice, a store once. Memory takes 16 bytes for each sample: duplicates are found by 64-bit
 // hashes. Rows that a build would refuse are a fault.Input, except for unknown genes and empty
 // genotypes, which are counted.
-func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, controls []string) (*PerturbationSummary, error) {
-	summary, err := perturbations(ctx, path, genes, controls)
+func Perturbations(ctx context.Context, path string, cell *ingest.Graph, controls []string) (*PerturbationSummary, error) {
+	summary, err := perturbations(ctx, path, cell, controls)
 	return summary, ofBuild(err)
 }
 
@@ -241,35 +242,34 @@ func ofBuild(err error) error {
 }
 
 func perturbations(
-	ctx context.Context, path string, genes *ingest.Nodes, controls []string,
+	ctx context.Context, path string, cell *ingest.Graph, controls []string,
 ) (*PerturbationSummary, error) {
-	set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true, Controls: controls})
+	known := cell
+	if cell == nil {
+		known = &ingest.Graph{Genes: &ingest.Nodes{Type: ingest.Gene}}
+	}
+	set, err := samples.OpenFile(path, known.Genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true, Controls: controls})
 	if err != nil {
 		return nil, err
 	}
 	defer set.Close()
-	graph := cmp.Or(genes, new(ingest.Nodes))
-	unknown, err := samples.UnknownGenes(ctx, set, graph)
+	unknown, err := samples.UnknownGenes(ctx, set, names.Of(known))
 	if err != nil {
 		return nil, err
 	}
-	all, _ := ingest.NewNodes(ingest.Gene, slices.Concat(graph.IDs, unknown), nil) // distinct
-	set = set.Of(all)
+	resolver := names.Extend(known, unknown)
+	all := resolver.Nodes()
+	set = set.Of(resolver)
 	c := newSampleCounter(all, set.Columns())
-	known := all.Len()
-	if genes != nil {
-		known = genes.Len()
+	c.known = all.Len()
+	if cell != nil {
+		c.known = cell.Genes.Len()
 	}
-	c.known = known
 	kinds := ingest.NewKindCounter(set.Columns())
 	var ids, genotypes []uint64 // hashes
 	var scratch []byte
 	affected := 0 // samples that delete an unknown gene
-	var account ingest.Account
-	for samples, err := range set.Batches(ctx, &account) {
-		if err != nil {
-			return nil, err
-		}
+	counts, err := set.Scan(func(samples *ingest.Samples) error {
 		kinds.Add(samples)
 		for i := range samples.Len() {
 			c.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
@@ -278,27 +278,31 @@ func perturbations(
 				scratch = binary.LittleEndian.AppendUint32(scratch, gene)
 			}
 			ids, genotypes = append(ids, xxhash.Sum64(samples.ID(i))), append(genotypes, xxhash.Sum64(scratch))
-			if slices.ContainsFunc(samples.Genes(i), func(gene uint32) bool { return int(gene) >= known }) {
+			if slices.ContainsFunc(samples.Genes(i), func(gene uint32) bool { return int(gene) >= c.known }) {
 				affected++
 			}
 		}
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
 	}
 	s := &PerturbationSummary{
-		Samples:            account.Kept,
-		Wildtypes:          account.Sum(ingest.Wildtype),
-		Controls:           account.Sum(ingest.ControlName),
+		Samples:            counts.Samples,
+		Wildtypes:          counts.Wildtypes,
+		Controls:           counts.Controls,
 		Kinds:              kinds.Counts(),
-		SelfPairs:          account.Sum(ingest.SelfPair),
-		RepeatedGenes:      account.Sum(ingest.RepeatedGene),
+		SelfPairs:          counts.SelfPairs,
+		RepeatedGenes:      counts.RepeatedGenes,
 		DuplicateGenotypes: repeats(genotypes),
 		DuplicateIDs:       repeats(ids),
 		SampleSummary:      c.summary(),
 		IgnoredColumns:     append([]string{}, set.Columns().Ignored...), // not null in JSON
 	}
-	if genes != nil {
+	if cell != nil {
 		s.Unknown = &UnknownSummary{Samples: affected, Genes: []NameCount{}}
-		for i, name := range all.IDs[known:] {
-			s.Unknown.Genes = append(s.Unknown.Genes, NameCount{name, c.deletions[known+i]})
+		for i, name := range all.IDs[c.known:] {
+			s.Unknown.Genes = append(s.Unknown.Genes, NameCount{name, c.deletions[c.known+i]})
 		}
 	}
 	return s, nil

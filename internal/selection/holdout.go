@@ -42,7 +42,7 @@ func (s *splitter) readHoldOuts() error {
 		return nil
 	}
 	heldIn := make(map[uint32]int)
-	genes, err := s.dataset.Genes()
+	genes, err := s.dataset.Names()
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *splitter) readHoldOuts() error {
 		for gene := range rule.genes {
 			if part, known := heldIn[gene]; known && part != rule.part {
 				return fault.New(fault.Usage, "hold each gene out in one part", "read --hold-out: gene %s is held out in %s and in %s",
-					genes.IDs[gene], s.parts[part], s.parts[rule.part])
+					genes.Nodes().IDs[gene], s.parts[part], s.parts[rule.part])
 			}
 			heldIn[gene] = rule.part
 		}
@@ -124,13 +124,13 @@ func (s *splitter) partNamed(name string) int {
 }
 
 // readGenes reads a list of genes, and returns the digest of its file.
-func (h *holdOut) readGenes(path string, genes *ingest.Nodes) (digest string, err error) {
+func (h *holdOut) readGenes(path string, genes *names.Resolver) (digest string, err error) {
 	file, err := inputfile.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	list, err := names.OfIDs(genes).ReadList(file, false)
+	list, err := genes.ReadList(file, false)
 	if err != nil {
 		return "", err
 	}

@@ -53,8 +53,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/where"
 	"tcbuild/store"
 )
 
@@ -98,7 +98,7 @@ func write(path string, manifest *store.Manifest, samples []int64, rules ...rule
 // Where writes the samples of a dataset for which an expression is true. It returns their number,
 // which is not 0. It reads the sample table once.
 func Where(ctx context.Context, dataset *store.Dataset, expression, path string) (int, error) {
-	genes, err := dataset.Genes()
+	genes, err := dataset.Names()
 	if err != nil {
 		return 0, err
 	}

@@ -121,7 +121,7 @@ func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ing
 	if kinds == nil {
 		return eachSample(ctx, s.dataset, see)
 	}
-	genes, err := s.dataset.Genes()
+	genes, err := s.dataset.Names()
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ing
 		perturbed := *row
 		perturbed.Genes = slices.Clone(row.Genes)
 		for name := range ingest.KeptGenes(row.Attributes[at].Text, len(row.Genes)) {
-			gene, known := genes.IndexBytes(name)
+			gene, known := genes.Nodes().IndexBytes(name)
 			if !known {
 				return fault.New(fault.Input, "build it again", "read dataset %s: sample %d perturbs %s, which is not a gene of its graph",
 					s.dataset.Dir, number, fault.Quote(name))

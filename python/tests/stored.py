@@ -183,7 +183,7 @@ class Stored:
             )
 
         text("tcbuild logical content 3")
-        text(self.manifest["graph_digest"])
+        text(self.manifest["structure_digest"])
         text(self.manifest["options"]["reaction_rule"])
         content.extend(struct.pack("<I", len(self.phenotypes)))
         for name in self.phenotypes:

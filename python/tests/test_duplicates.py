@@ -95,11 +95,9 @@ def test_means_are_torchcells(tcbuild: Tcbuild, tmp_path: Path, label: str, coun
         spread = table[f"{label}_sd"][row]
         assert spread is None if len(values) == 1 else spread == near(np.std(values, ddof=1))
 
-    account = tcbuild.manifest(tmp_path / "out")["account"]
-    counts = account["repeats"]
+    counts = tcbuild.manifest(tmp_path / "out")["counts"]
     repeated = [members for members in groups.values() if len(members) > 1]
     assert counts["genotypes"] == len(groups)
     assert counts["repeated_genotypes"] == len(repeated)
     assert counts["repeated_samples"] == sum(map(len, repeated))
-    assert account["rows"] == count
-    assert account["dropped"] == [{"reason": "merged", "rows": count - len(groups)}]
+    assert counts["merged_samples"] == count - len(groups)

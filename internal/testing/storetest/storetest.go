@@ -67,7 +67,7 @@ func (d Dataset) manifest(t testing.TB) *store.Manifest {
 	check(t, err)
 	m := &store.Manifest{
 		FormatVersion: store.FormatVersion, Variant: d.Variant, Codec: d.Codec, Samples: d.Samples.Len(),
-		Options: store.Options{ReactionRule: d.Rule}, GraphDigest: digest, LogicalContent: store.LogicalContent(digest, d.Rule, d.Columns, files), Masks: d.PlantMasks,
+		Options: store.Options{ReactionRule: d.Rule}, GraphDigest: digest, StructureDigest: digest, LogicalContent: store.LogicalContent(digest, d.Rule, d.Columns, files), Masks: d.PlantMasks,
 	}
 	m.SetColumns(d.Columns)
 	if d.PlantContent != "" {

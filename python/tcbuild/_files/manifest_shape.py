@@ -23,9 +23,10 @@ _SHAPE = {
     "attributes": [{"name": str, "type": str}],
     "kinds?": {"attribute": str, "removing?": [str], "perturbations": dict},
     "options": dict,  # as the programs have them
-    "account": dict,
+    "counts": dict,
     "inputs": dict,
     "graph_digest": str,
+    "structure_digest": str,
     "logical_content": str,
     "identity": str,
     "shards?": [{"name": str, "first": int, "samples": int}],

@@ -258,8 +258,7 @@ class Experiments:
 
     def _all_genes_are_known(self, what: str) -> None:
         manifest = self.stored.manifest
-        noted = manifest["account"].get("noted", [])
-        dropped = sum(n["rows"] for n in noted if n["reason"] == "unknown_left_out")
+        dropped = manifest["counts"]["unknown_genes"]
         if manifest["options"]["unknown_genes"] == "drop-gene" and dropped:
             raise ValueError(
                 f"index {self.stored.path}: {dropped:,} genes were dropped from samples, so "

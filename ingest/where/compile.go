@@ -20,10 +20,16 @@ import (
 	"tcbuild/ingest"
 )
 
-// Compile makes a filter of an expression about samples with these columns, which delete genes of
-// these ids. A mistake in it is a fault.Usage that names its place. Messages name the ignored
+// Genes finds genes by their names.
+type Genes interface {
+	// Row returns the gene that a name means. Its error says why it means none.
+	Row(name string) (gene uint32, err error)
+}
+
+// Compile makes a filter of an expression about samples with these columns, which delete some of
+// these genes. A mistake in it is a fault.Usage that names its place. Messages name the ignored
 // columns too: see Names.
-func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter, error) {
+func Compile(text string, columns ingest.Columns, genes Genes) (*Filter, error) {
 	return compile("read --where", text, func(ast.Node) *resolver {
 		return &resolver{columns: columns, genes: genes, others: columns.Ignored}
 	})

@@ -44,7 +44,7 @@ type resolver struct {
 	text    []rune // of the expression
 	visits  int    // that are left: more mean chains in the middle of chains
 	columns ingest.Columns
-	genes   *ingest.Nodes  // nil for rows of a table, which delete none
+	genes   Genes          // nil for rows of a table, which delete none
 	others  []string       // further columns of the table, for messages
 	terms   map[string]any // what the expression asks of a sample, each an of[…], by name
 	types   map[string]any // a value of its type by the name of a term
@@ -266,19 +266,18 @@ func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 // deletes replaces the question whether a sample deletes all, or any, of some genes.
 func (r *resolver) deletes(node *ast.Node, all bool, arguments []ast.Node) {
 	if len(arguments) == 0 {
-		r.fail(*node, "", `found no gene, expected ids of genes in quotes`)
+		r.fail(*node, "", `found no gene, expected names of genes in quotes`)
 	}
 	var genes []uint32
 	for _, argument := range arguments {
 		id, ok := argument.(*ast.StringNode)
 		if !ok {
-			r.fail(argument, "", `found an expression, expected the id of a gene in quotes`)
+			r.fail(argument, "", `found an expression, expected the name of a gene in quotes`)
 			return
 		}
-		gene, ok := r.genes.Index(id.Value)
-		if !ok {
-			hint := fault.DidYouMean(id.Value, r.genes.IDs, "give the gene's id in nodes/gene")
-			r.fail(argument, hint, "gene %s is not in nodes/gene", fault.Quote(id.Value))
+		gene, err := r.genes.Row(id.Value)
+		if err != nil {
+			r.fail(argument, fault.HintOf(err), "%s", err)
 			return
 		}
 		genes = append(genes, gene)
