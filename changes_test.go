@@ -130,7 +130,7 @@ func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile
 	}
 	defer source.Close()
 	path := filepath.Join(dir, "set.arrow")
-	if err := samples.Write(path, source, graph.Genes); err != nil {
+	if err := samples.Write(t.Context(), path, source, graph.Genes); err != nil {
 		t.Fatal(err)
 	}
 	if arrowFile, err = os.ReadFile(path); err != nil {

@@ -158,7 +158,7 @@ func (s *sources) openSamples(ctx context.Context) (err error) {
 		return err
 	}
 	s.samples = source // which close closes
-	source, err = duplicates.Apply(ctx, source, s.Rule, s.Perturbations, s.graph.Genes)
+	source, err = duplicates.Apply(source, s.Rule, s.Perturbations, s.graph.Genes)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (s *sources) survey(ctx context.Context) error {
 	progress := s.Progress(0)
 	defer progress.Done()
 	unmeasured, kinds := ingest.NewUnmeasured(s.manifest.Columns()), ingest.NewKindCounter(s.samples.Columns())
-	counts, content, err := s.tabulate(ctx, store.NeedsSamples(s.Out, s.Resume), func(samples *ingest.Samples) {
+	account, content, err := s.tabulate(ctx, store.NeedsSamples(s.Out, s.Resume), func(samples *ingest.Samples) {
 		unmeasured.Add(samples)
 		kinds.Add(samples)
 		progress.Add(samples.Len(), 0)
@@ -206,30 +206,29 @@ func (s *sources) survey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if counts.Samples == 0 {
+	if account.Kept == 0 {
 		return fault.New(fault.Input, "give a table with at least one row",
 			"read perturbations %s: found no samples, expected at least one", s.Perturbations)
 	}
-	if err := s.checkDropped(counts); err != nil {
+	if err := s.checkDropped(&account); err != nil {
 		return err
 	}
-	s.manifest.Samples, s.manifest.Counts, s.manifest.LogicalContent = counts.Samples, counts, content
-	s.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
-		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
-		"samples_dropped_without_genes_left", counts.EmptiedSamples, "samples_left_out_by_where", counts.LeftOutSamples,
-		"repeated_genes_merged", counts.RepeatedGenes)
+	s.manifest.Samples, s.manifest.Account = account.Kept, account.ForManifest()
+	s.manifest.LogicalContent = content
+	s.stage("survey samples", append([]any{"samples", account.Kept}, account.Attributes()...)...)
 	if len(s.Controls) > 0 {
-		s.Log.Info("controls delete nothing", "names", fault.List(s.Controls), "found", counts.Controls)
+		s.Log.Info("controls delete nothing", "names", fault.List(s.Controls),
+			"found", account.Sum(ingest.ControlName))
 	}
-	if counts.SelfPairs > 0 {
-		s.Log.Warn("samples that list a gene twice are dropped", "samples", counts.SelfPairs)
+	if pairs := account.Sum(ingest.SelfPair); pairs > 0 {
+		s.Log.Warn("samples that list a gene twice are dropped", "samples", pairs)
 	}
 	if found := kinds.Counts(); found != nil {
 		s.manifest.Kinds = &store.Kinds{Attribute: s.samples.Columns().Kinds,
 			Removing: samples.Removing(s.RemovingKinds), Perturbations: found}
 		s.logKinds()
 	}
-	s.logRepeats(counts.Repeats)
+	s.logRepeats(&account)
 	for what, names := range map[string][]string{"one value in all samples": unmeasured.Constant(), "numbers of the rows": unmeasured.Indices()} {
 		if len(names) > 0 {
 			s.Log.Warn("phenotypes that may be none: leave them out with --not-phenotypes", "phenotypes", fault.List(names), "values", what)
@@ -238,11 +237,11 @@ func (s *sources) survey(ctx context.Context) error {
 	if names := unmeasured.Names(); len(names) > 0 {
 		s.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
 	}
-	if counts.TrimmedTexts > 0 {
-		s.Log.Warn("removed the spaces around texts of attributes", "values", counts.TrimmedTexts)
+	if trimmed := account.Sum(ingest.TrimmedText); trimmed > 0 {
+		s.Log.Warn("removed the spaces around texts of attributes", "values", trimmed)
 	}
-	if counts.InfiniteValues > 0 {
-		s.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)
+	if infinite := account.Sum(ingest.InfiniteValue); infinite > 0 {
+		s.Log.Warn("infinite phenotype values count as missing", "values", infinite)
 	}
 	return nil
 }
@@ -260,11 +259,11 @@ func (s *sources) logKinds() {
 
 // checkDropped returns an error if more samples were dropped for unknown genes than may be: it is
 // another organism's set, or has other names.
-func (s *sources) checkDropped(counts ingest.Counts) error {
-	found, dropped := "samples have genes that are not in the graph", counts.DroppedSamples+counts.EmptiedSamples
-	all := dropped + counts.Samples + counts.MergedSamples + counts.LeftOutSamples
+func (s *sources) checkDropped(account *ingest.Account) error {
+	found, dropped := "samples have genes that are not in the graph", account.LostToNames()
+	all := dropped + account.Kept + account.Sum(ingest.Merged) + account.Sum(ingest.WhereNotTrue)
 	if set, computed := s.samples.(*combinations.Set); computed {
-		found, dropped = "listed genes are not in the graph", counts.UnknownGenes
+		found, dropped = "listed genes are not in the graph", account.Sum(ingest.UnknownLeftOut)
 		all = dropped + set.Genes()
 	}
 	if float64(dropped) <= *s.MaxDropped*float64(all) {
@@ -277,37 +276,43 @@ func (s *sources) checkDropped(counts ingest.Counts) error {
 
 // tabulate reads the whole perturbation set, computes the digest of its content and, if write is
 // true, writes the sample table.
-func (s *sources) tabulate(ctx context.Context, write bool, see func(*ingest.Samples)) (counts ingest.Counts, digest string, err error) {
+func (s *sources) tabulate(ctx context.Context, write bool, see func(*ingest.Samples)) (account ingest.Account, digest string, err error) {
 	table := store.NewSampleDigester(s.manifest.Columns())
 	if write {
 		if table, err = store.NewSampleWriter(s.Out, s.manifest.Columns()); err != nil {
-			return counts, "", err
+			return account, "", err
 		}
 		s.table = table
 	}
-	counts, err = s.samples.Scan(func(samples *ingest.Samples) error {
-		see(samples)
-		return cmp.Or(table.Add(samples), context.Cause(ctx))
-	})
+	for samples, failed := range s.samples.Batches(ctx, &account) {
+		if err = failed; err == nil {
+			see(samples)
+			err = table.Add(samples)
+		}
+		if err != nil {
+			break
+		}
+	}
 	digests, failed := table.Digests()
 	if err = cmp.Or(err, failed); err != nil {
-		return counts, "", err
+		return account, "", err
 	}
 	digest = store.LogicalContent(s.manifest.StructureDigest, s.ReactionRule, s.manifest.Columns(), digests)
 	if write {
 		err = table.Close(digest)
 	}
-	return counts, digest, err
+	return account, digest, err
 }
 
 // logRepeats says that genotypes repeat, and what became of their samples: a warning, if nobody has
 // chosen that.
-func (s *sources) logRepeats(repeats ingest.Repeats) {
+func (s *sources) logRepeats(account *ingest.Account) {
+	repeats := account.Repeats
 	args := []any{"genotypes", repeats.Genotypes, "repeated", repeats.RepeatedGenotypes, "in_samples", repeats.RepeatedSamples}
 	if len(s.GroupBy) > 0 {
 		args = append(args, "conditions", repeats.Conditions)
 	}
-	args = append(args, "duplicates", s.Duplicates, "samples_merged", repeats.MergedSamples)
+	args = append(args, "duplicates", s.Duplicates, "samples_merged", account.Sum(ingest.Merged))
 	switch {
 	case repeats.RepeatedGenotypes > 0 && s.Duplicates == duplicates.Keep:
 		s.Log.Warn("genotypes repeat", args...)

@@ -10,6 +10,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/storetest"
 	"tcbuild/store"
 )
@@ -41,7 +42,7 @@ var tinyColumns = ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "
 func tinySamples(t testing.TB, count int) *ingest.Samples {
 	t.Helper()
 	var samples *ingest.Samples
-	if _, err := synth.Samples(synth.Tiny, 1, count).Scan(func(batch *ingest.Samples) error {
+	if _, err := sets.Read(synth.Samples(synth.Tiny, 1, count), func(batch *ingest.Samples) error {
 		samples = batch
 		return nil
 	}); err != nil || samples.Len() != count {

@@ -7,6 +7,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 )
 
 func BenchmarkBuild(b *testing.B) {
@@ -24,7 +25,7 @@ func BenchmarkRemoved(b *testing.B) {
 	const count = 1024
 	graph := synth.Graph(synth.Yeast, 1)
 	var samples *ingest.Samples
-	_, err := synth.Samples(synth.Yeast, 1, count).Scan(func(batch *ingest.Samples) error {
+	_, err := sets.Read(synth.Samples(synth.Yeast, 1, count), func(batch *ingest.Samples) error {
 		samples = batch
 		return nil
 	})

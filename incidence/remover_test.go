@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/testing/oracle"
+	"tcbuild/internal/testing/sets"
 )
 
 var reactionRules = []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR}
@@ -58,7 +59,7 @@ func TestRemovedOfSynthIsTheOracles(t *testing.T) {
 	graph := synth.Graph(synth.Tiny, 1)
 	for _, rule := range reactionRules {
 		remover := newRemover(t, graph, rule)
-		_, err := synth.Samples(synth.Tiny, 1, 50).Scan(func(samples *ingest.Samples) error {
+		_, err := sets.Read(synth.Samples(synth.Tiny, 1, 50), func(samples *ingest.Samples) error {
 			for i := range samples.Len() {
 				checkRemoved(t, remover, graph, samples.Genes(i), rule)
 			}

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"bytes"
+	"context"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -290,9 +292,10 @@ type SampleSource interface {
 	Columns() Columns
 	// Inputs identifies the files that the source reads. It waits until they are digested.
 	Inputs() []Input
-	// Scan reads all samples in order and passes them to yield in batches, which can be empty. It
-	// stops at its first error or yield's. Bad data is a fault.Input that names file and line.
-	Scan(yield func(*Samples) error) (Counts, error)
+	// Batches reads all samples in order, in batches, which can be empty; the receiver owns each.
+	// The account gets what became of the rows. The last pair may have an error, and no batch: bad
+	// data is a fault.Input that names file and line. Once ctx is done it is the cause of that.
+	Batches(ctx context.Context, account *Account) iter.Seq2[*Samples, error]
 	// Place names a row, as in RowAttribute: "set.tsv:12". It reads the source up to there.
 	Place(row int64) (string, error)
 	// Unchanged returns a fault.Busy if a file changed since it was opened, as when it is still
@@ -302,55 +305,7 @@ type SampleSource interface {
 	Close() error
 }
 
-// Counts is what one pass over a perturbation set found. A dataset's manifest has it.
-type Counts struct {
-	Samples   int `json:"-"`         // read; the manifest has their number elsewhere
-	Wildtypes int `json:"wildtypes"` // samples that delete no gene
-	// gene names dropped from their samples because they are not in the graph
-	UnknownGenes   int `json:"unknown_genes"`
-	DroppedSamples int `json:"dropped_samples"`  // because they delete a gene that is not in the graph
-	EmptiedSamples int `json:"emptied_samples"`  // dropped because all their genes are among UnknownGenes
-	SynonymSamples int `json:"-"`                // dropped because two of their names mean one gene; of sets with aliases
-	LeftOutSamples int `json:"left_out_samples"` // for which the expression of --where is not true
-	// dropped because they list a gene twice: their value does not describe a mutant that deletes
-	// it once
-	SelfPairs int `json:"self_pairs,omitempty"`
-	// genes repeated in a record of a store, or in a list of genes to combine; each counts once
-	RepeatedGenes int `json:"repeated_genes"`
-	// names of controls, which delete nothing, in the samples that are kept
-	Controls int `json:"controls,omitempty"`
-	// infinite phenotype values of a torchcell store, which count as missing
-	InfiniteValues int `json:"infinite_values"`
-	TrimmedTexts   int `json:"-"` // texts of attributes that had spaces around them
-	Repeats            // of a set whose genotypes were compared
-}
-
-// Add adds the counts of other rows of the set, whose genotypes were not compared.
-func (c *Counts) Add(other Counts) {
-	c.Samples += other.Samples
-	c.Wildtypes += other.Wildtypes
-	c.UnknownGenes += other.UnknownGenes
-	c.DroppedSamples += other.DroppedSamples
-	c.EmptiedSamples += other.EmptiedSamples
-	c.SynonymSamples += other.SynonymSamples
-	c.LeftOutSamples += other.LeftOutSamples
-	c.SelfPairs += other.SelfPairs
-	c.RepeatedGenes += other.RepeatedGenes
-	c.Controls += other.Controls
-	c.InfiniteValues += other.InfiniteValues
-	c.TrimmedTexts += other.TrimmedTexts
-}
-
-// Repeats are the samples that delete the same genes.
-type Repeats struct {
-	Genotypes         int `json:"genotypes"`            // distinct ones
-	RepeatedGenotypes int `json:"repeated_genotypes"`   // genotypes that several samples have
-	RepeatedSamples   int `json:"repeated_samples"`     // samples of these
-	Conditions        int `json:"conditions,omitempty"` // distinct values of what samples are grouped by
-	MergedSamples     int `json:"merged_samples"`       // left out, or merged with an earlier one of their group
-}
-
-// BatchSamples is the number of samples in a batch that Scan passes on. Batches of samples with
+// BatchSamples is the number of samples in a batch of a SampleSource. Batches of samples with
 // many columns are smaller, about batchValues values, and so are those with long texts.
 const (
 	BatchSamples = 4096
@@ -359,13 +314,13 @@ const (
 	BatchTexts = 32 << 20
 )
 
-// Batcher collects the samples of a Scan into batches. The receiver owns each batch.
+// Batcher collects samples into batches, for the loop over the Batches of a source.
 type Batcher struct {
-	Counts  Counts // Add counts Samples, the caller the others
+	Samples int // that were added
 	columns Columns
 	size    int
-	yield   func(*Samples) error
-	samples *Samples // nil or not full
+	yield   func(*Samples, error) bool
+	batch   *Samples // nil or not full
 }
 
 // BatchSize is how many samples a batch has at most.
@@ -376,28 +331,28 @@ func BatchSize(columns Columns) int {
 
 // NewBatcher makes a Batcher that passes each full batch to yield. The sizes of batches depend on
 // the columns only.
-func NewBatcher(columns Columns, yield func(*Samples) error) *Batcher {
+func NewBatcher(columns Columns, yield func(*Samples, error) bool) *Batcher {
 	return &Batcher{columns: columns, size: BatchSize(columns), yield: yield}
 }
 
-// Add appends a sample, as Samples.Append does.
-func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attributes []Value) error {
-	if b.samples == nil {
-		b.samples = NewSamples(b.Counts.Samples, b.columns, b.size)
+// Add appends a sample, as Samples.Append does. It reports whether the loop goes on.
+func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attributes []Value) bool {
+	if b.batch == nil {
+		b.batch = NewSamples(b.Samples, b.columns, b.size)
 	}
-	b.samples.Append(id, genes, phenotypes, attributes)
-	b.Counts.Samples++
-	if n := b.samples.Len(); n == b.size || b.samples.TextBytes(0, n) >= BatchTexts {
+	b.batch.Append(id, genes, phenotypes, attributes)
+	b.Samples++
+	if n := b.batch.Len(); n == b.size || b.batch.TextBytes(0, n) >= BatchTexts {
 		return b.Flush()
 	}
-	return nil
+	return true
 }
 
-// Flush passes on the last batch, if it has samples.
-func (b *Batcher) Flush() error {
-	samples := b.samples
-	if b.samples = nil; samples == nil || samples.Len() == 0 {
-		return nil
+// Flush passes on the last batch, if it has samples, and reports whether the loop goes on.
+func (b *Batcher) Flush() bool {
+	batch := b.batch
+	if b.batch = nil; batch == nil || batch.Len() == 0 {
+		return true
 	}
-	return b.yield(samples)
+	return b.yield(batch, nil)
 }

@@ -20,6 +20,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/testing/oracle"
+	"tcbuild/internal/testing/sets"
 )
 
 // fixture is a dataset that a test builds.
@@ -36,7 +37,7 @@ func newFixture(t testing.TB, variant Variant, codec string, count, samplesPerVa
 	f := &fixture{graph: synth.Graph(synth.Tiny, 1), out: filepath.Join(t.TempDir(), "dataset")}
 	source := synth.Samples(synth.Tiny, 1, count)
 	f.samples = ingest.NewSamples(0, source.Columns(), count)
-	if _, err := source.Scan(func(batch *ingest.Samples) error {
+	if _, err := sets.Read(source, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			f.samples.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), nil)
 		}

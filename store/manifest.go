@@ -61,7 +61,7 @@ type Manifest struct {
 	Attributes      []ingest.Attribute `json:"attributes"`
 	Kinds           *Kinds             `json:"kinds,omitempty"`
 	Options         Options            `json:"options"`
-	Counts          ingest.Counts      `json:"counts"`
+	Account         ingest.Account     `json:"account"`
 	Inputs          Inputs             `json:"inputs"`
 	GraphDigest     string             `json:"graph_digest"`     // ingest.Graph.Digest
 	StructureDigest string             `json:"structure_digest"` // without the genes' names

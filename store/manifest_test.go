@@ -31,9 +31,12 @@ func wholeManifest(t *testing.T) *Manifest {
 	for _, name := range []string{"samples/_checksums", "samples/part-00000.arrow"} {
 		m.Files = append(m.Files, File{Name: name, Bytes: 100, SHA256: "ef"})
 	}
-	m.Counts = ingest.Counts{Wildtypes: 1, UnknownGenes: 2, DroppedSamples: 3, EmptiedSamples: 4, LeftOutSamples: 5,
-		RepeatedGenes: 6, InfiniteValues: 7, Repeats: ingest.Repeats{Genotypes: 8, RepeatedGenotypes: 9, RepeatedSamples: 10,
-			Conditions: 11, MergedSamples: 12}}
+	m.Account = ingest.Account{Rows: 13, Kept: 10, Repeats: ingest.Repeats{Genotypes: 8,
+		RepeatedGenotypes: 9, RepeatedSamples: 10, Conditions: 11}}
+	m.Account.Drop(ingest.UnknownGene, "", 3, []byte("X"))
+	m.Account.Drop(ingest.SelfPair, "", 4, nil)
+	m.Account.Add(ingest.Merged, "", 1)
+	m.Account.Add(ingest.Wildtype, "", 1)
 	m.Inputs.Graph = []ingest.Input{{Name: "nodes/gene.tsv", Bytes: 5, SHA256: "cd"}}
 	return m
 }
@@ -117,7 +120,7 @@ func TestDifference(t *testing.T) {
 		"program":           func(m *Manifest) { m.Program = "another" },
 		"samples_per_value": func(m *Manifest) { m.SamplesPerValue++ },
 		"masks":             func(m *Manifest) { m.Masks[0].Size++ },
-		"counts":            func(m *Manifest) { m.Counts.Wildtypes++ },
+		"account":           func(m *Manifest) { m.Account.Kept++ },
 		"identity":          func(m *Manifest) { m.Identity = "x" },
 		"variant":           func(m *Manifest) { m.Variant = FullMasks },
 		"codec":             func(m *Manifest) { m.Codec = "raw" },

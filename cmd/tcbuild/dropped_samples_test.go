@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 // What unknown genes do to samples is counted in the log, in the manifest and in what commands
@@ -24,15 +24,15 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	for _, test := range []struct {
 		unknown string
 		ids     string
-		counts  ingest.Counts
+		counts  string
 		logged  string
 		printed string
 	}{
-		{"drop-sample", "2 3", ingest.Counts{Wildtypes: 1, DroppedSamples: 3, Repeats: ingest.Repeats{Genotypes: 2}},
-			"unknown_genes_dropped=0 samples_dropped_for_unknown_genes=3 samples_dropped_without_genes_left=0",
+		{"drop-sample", "2 3", "2 kept, 3 unknown_gene, 1 wildtype",
+			`unknown_gene=3 wildtype=1`,
 			"samples: 2 of 5 entries of sets.tsv; dropped: 3 of unknown genes; noted: 1 that delete no gene; unknown names: X, Z\n"},
-		{"drop-gene", "0 2 3 4", ingest.Counts{Wildtypes: 1, UnknownGenes: 4, EmptiedSamples: 1, Repeats: ingest.Repeats{Genotypes: 4}},
-			"unknown_genes_dropped=4 samples_dropped_for_unknown_genes=0 samples_dropped_without_genes_left=1",
+		{"drop-gene", "0 2 3 4", "4 kept, 1 no_gene_left, 1 wildtype, 4 unknown_left_out",
+			"no_gene_left=1 wildtype=1 unknown_left_out=4",
 			"samples: 4 of 5 entries of sets.tsv; dropped: 1 left without a gene, as theirs are unknown; noted: 1 that delete no gene, 4 unknown genes left out; unknown names: X, Z\n"},
 	} {
 		for _, command := range []string{"incidence", "indices"} {
@@ -42,7 +42,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 				t.Errorf("%s: log\n%swant %s", out, o.stderr, test.logged)
 			}
 			must(t, f.dir, "verify", out)
-			if got := manifestOf(t, filepath.Join(f.dir, out)).Counts; got != test.counts {
+			if got := sets.Counts(manifestOf(t, filepath.Join(f.dir, out)).Account); got != test.counts {
 				t.Errorf("%s: counts %+v, want %+v", out, got, test.counts)
 			}
 			printed := must(t, f.dir, "inspect", out, "--samples", "0:", "--json").stdout

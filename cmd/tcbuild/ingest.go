@@ -134,7 +134,7 @@ why. The same account is in DIR/sources.json.`,
 // runIngestGraph returns the files that it read, by path.
 func runIngestGraph(ctx context.Context, e *env, out string, spec source.GraphSpec) ([]ingest.Input, error) {
 	var built *ingest.Graph
-	var report source.Report
+	var report ingest.Accounts
 	var files inputfile.Files
 	defer files.Close()
 	err := publish(out, func(dir string) (err error) {
@@ -157,7 +157,7 @@ func runIngestGraph(ctx context.Context, e *env, out string, spec source.GraphSp
 	}
 	logGraph(e, "built graph", built)
 	for _, source := range report {
-		if source.AllKept {
+		if source.Sum(ingest.WeightsInside) > 0 {
 			e.log.Warn("min and max dropped no row; compare them with the values", "edges", source.Made, "file", source.File)
 		}
 	}

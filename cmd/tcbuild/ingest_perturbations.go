@@ -49,7 +49,7 @@ lists every key.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "cell graph: `DIR`")
 	outFlag(flags, &o.out, "out", newOutput, "perturbation set to create, .arrow or .tsv: `FILE`")
-	fileFlag(flags, &o.dropped, "dropped-names", beginsWith(source.DroppedNamesHeader),
+	fileFlag(flags, &o.dropped, "dropped-names", beginsWith(ingest.DroppedNamesHeader),
 		"also write a tab-separated list of the dropped names, with the reason and the number of "+
 			"samples: `FILE`")
 	flags.StringVar(&name, "source", "", "`NAME` of the public source that FILE comes from; 'tcbuild ingest sources' lists them")
@@ -61,7 +61,7 @@ lists every key.`,
 	flags.StringVar(&given.SGDFeatures, "aliases", "", "`FILE` SGD_features.tab, for other names of genes")
 	choiceFlag(cmd, &given.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
 		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
-	flags.Float64Var(given.MaxDropped, "max-dropped", source.DefaultMaxDropped,
+	flags.Float64Var(given.MaxDropped, "max-dropped", ingest.DefaultMaxDropped,
 		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several, "+
 			"or for its allele; more is an error")
 	whereFlag(flags, &given.Where)
@@ -103,24 +103,25 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	defer func() { err = inputfile.Explain(err, perturbations) }()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	kept, err := duplicates.Apply(ctx, perturbations, o.duplicates, o.table.File, graph.Genes)
+	kept, err := duplicates.Apply(perturbations, o.duplicates, o.table.File, graph.Genes)
 	if err != nil {
 		return err
 	}
-	shown := &watched{SampleSource: kept, ctx: ctx, progress: bar, unmeasured: ingest.NewUnmeasured(kept.Columns())}
+	shown := &watched{SampleSource: kept, progress: bar, unmeasured: ingest.NewUnmeasured(kept.Columns())}
 	err = publish(o.out, func(path string) error {
-		if err := samples.Write(path, shown, graph.Genes); err != nil {
+		if err := samples.Write(ctx, path, shown, graph.Genes); err != nil {
 			return err
 		}
 		if err := perturbations.Unchanged(); err != nil || o.dropped == "" {
 			return err
 		}
-		return replace(o.dropped, perturbations.DroppedNames(), source.DroppedNamesHeader)
+		return replace(o.dropped, perturbations.DroppedNames(), ingest.DroppedNamesHeader)
 	})
 	if err != nil {
 		return err
 	}
-	e.say(append([]string{perturbations.Report().String()}, describeRepeats(shown.counts.Repeats, o.duplicates)...)...)
+	e.say(perturbations.Account().String())
+	e.say(describeRepeats(shown.account, o.duplicates)...)
 	e.say("phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()), "attributes: "+listOrNone(kept.Columns().AttributeNames()),
 		"columns left out: "+listOrNone(perturbations.Columns().Ignored))
 	if names := kept.Columns().ByName; len(names) > 0 {
@@ -144,7 +145,8 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 
 // describeRepeats describes how genotypes repeat, and what became of their samples. If none does,
 // it is worth a line only to who asks.
-func describeRepeats(repeats ingest.Repeats, rule duplicates.Rule) []string {
+func describeRepeats(account *ingest.Account, rule duplicates.Rule) []string {
+	repeats := account.Repeats
 	if repeats.RepeatedGenotypes == 0 && rule.Duplicates == duplicates.Keep && len(rule.GroupBy) == 0 {
 		return nil
 	}
@@ -156,7 +158,7 @@ func describeRepeats(repeats ingest.Repeats, rule duplicates.Rule) []string {
 	if rule.Duplicates == duplicates.Keep {
 		return []string{text + "; all are kept"}
 	}
-	return []string{text + fmt.Sprintf("; %s samples merged (%s)", humanCount(repeats.MergedSamples), rule.Duplicates)}
+	return []string{text + fmt.Sprintf("; %s samples merged (%s)", humanCount(account.Sum(ingest.Merged)), rule.Duplicates)}
 }
 
 func listOrNone(words []string) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -99,32 +100,34 @@ func (p *progress) line(elapsed time.Duration) []any {
 	return attrs
 }
 
-// watched is a perturbation set that shows progress as it is read, and stops when ctx is done.
+// watched is a perturbation set that shows progress as it is read.
 type watched struct {
 	ingest.SampleSource
-	ctx      context.Context
 	progress *progress
-	counts   ingest.Counts // of the latest Scan
+	account  *ingest.Account // of the latest pass
 
-	unmeasured *ingest.Unmeasured // over all Scans; nil if not needed
+	unmeasured *ingest.Unmeasured // over all passes; nil if not needed
 }
 
-// Scan implements ingest.SampleSource. Once ctx is done it returns ctx.Err().
-func (w *watched) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	var err error
-	w.counts, err = w.SampleSource.Scan(func(batch *ingest.Samples) error {
-		if err := w.ctx.Err(); err != nil {
-			return err
+// Batches implements ingest.SampleSource.
+func (w *watched) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		w.account = account
+		for batch, err := range w.SampleSource.Batches(ctx, account) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if w.unmeasured != nil {
+				w.unmeasured.Add(batch)
+			}
+			n := batch.Len() // the loop takes ownership of the batch
+			if !yield(batch, nil) {
+				return
+			}
+			w.progress.Add(n, 0)
 		}
-		if w.unmeasured != nil {
-			w.unmeasured.Add(batch)
-		}
-		n := batch.Len() // yield takes ownership of the batch
-		if err := yield(batch); err != nil {
-			return err
-		}
-		w.progress.Add(n, 0)
-		return nil
-	})
-	return w.counts, err
+	}
 }

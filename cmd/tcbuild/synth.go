@@ -80,8 +80,8 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 
 		bar := newProgress(e, "perturbations", o.samples)
 		defer bar.Done()
-		source := &watched{SampleSource: synth.Samples(o.size, o.seed, o.samples), ctx: ctx, progress: bar}
-		if err := samples.Write(filepath.Join(dir, "perturbations.arrow"), source, made.Genes); err != nil {
+		source := &watched{SampleSource: synth.Samples(o.size, o.seed, o.samples), progress: bar}
+		if err := samples.Write(ctx, filepath.Join(dir, "perturbations.arrow"), source, made.Genes); err != nil {
 			return err
 		}
 		e.log.Info("made perturbations", "samples", o.samples)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
+	"tcbuild/internal/testing/sets"
 )
 
 func TestSynth(t *testing.T) {
@@ -24,8 +24,8 @@ func TestSynth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts, err := perturbations.Scan(func(*ingest.Samples) error { return nil })
-	if err != nil || counts.Samples != 50 {
+	counts, err := sets.ReadAll(perturbations)
+	if err != nil || counts.Kept != 50 {
 		t.Errorf("got %+v, %v", counts, err)
 	}
 }

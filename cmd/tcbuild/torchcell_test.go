@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/ingest"
 	"tcbuild/internal/inspect"
 	"tcbuild/internal/testing/lmdbtest"
 )
@@ -118,8 +119,8 @@ func TestTorchcellStoreFiltered(t *testing.T) {
 		must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", set, "--out", out, "--attributes", "experiment_type,temperature,perturbation_type",
 			"--where", `temperature == 30 and not missing(fitness_se) and perturbation_type contains "damp"`)
 		m := manifestOf(t, filepath.Join(f.dir, out))
-		if m.Samples != 15 || m.Counts.LeftOutSamples != 135 {
-			t.Errorf("%s: found %d samples and %d left out, expected 15 and 135", set, m.Samples, m.Counts.LeftOutSamples)
+		if m.Samples != 15 || m.Account.Sum(ingest.WhereNotTrue) != 135 {
+			t.Errorf("%s: found %d samples and %d left out, expected 15 and 135", set, m.Samples, m.Account.Sum(ingest.WhereNotTrue))
 		}
 		content[m.LogicalContent] = true
 	}

@@ -6,13 +6,14 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 )
 
 // benchmarkYeast runs a benchmark under both rules on samples of the yeast-scale graph.
 func benchmarkYeast(b *testing.B, run func(b *testing.B, rules *Rules, genotypes [][]uint32)) {
 	graph := synth.Graph(synth.Yeast, 1)
 	var genotypes [][]uint32
-	_, err := synth.Samples(synth.Yeast, 1, 1024).Scan(func(samples *ingest.Samples) error {
+	_, err := sets.Read(synth.Samples(synth.Yeast, 1, 1024), func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			genotypes = append(genotypes, samples.Genes(i))
 		}

@@ -9,6 +9,7 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/sets"
 )
 
 // TestRealPerturbations reads the public data sets next to the repository, as they are. Their row
@@ -46,8 +47,8 @@ func TestRealPerturbations(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		counts, err := p.Scan(func(*ingest.Samples) error { return nil })
-		if err != nil || counts.Samples != test.samples {
+		counts, err := sets.ReadAll(p)
+		if err != nil || counts.Kept != test.samples {
 			t.Errorf("%s: found %+v, expected %d samples: %v", test.file, counts, test.samples, err)
 		}
 		t.Logf("%s: %+v, phenotypes %q, ignored %q", test.file, counts, p.Columns().PhenotypeNames(), p.Columns().Ignored)

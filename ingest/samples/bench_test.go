@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/sets"
 )
 
 // yeastScale makes a random graph of the size of the yeast cell graph: 6,607 genes and nine
@@ -114,7 +115,7 @@ func BenchmarkScanPerturbations(b *testing.B) {
 	genes := yeastScale().Genes
 	for _, name := range []string{"p.tsv", "p.arrow"} {
 		path := filepath.Join(b.TempDir(), name)
-		if err := Write(path, randomSamples(genes, samples), genes); err != nil {
+		if err := Write(b.Context(), path, randomSamples(genes, samples), genes); err != nil {
 			b.Fatal(err)
 		}
 		p, err := OpenFile(path, genes, PerturbationOptions{AllowWildtype: true})
@@ -143,7 +144,7 @@ func BenchmarkScanPerturbations(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.Scan(func(*ingest.Samples) error { return nil }); err != nil {
+				if _, err := sets.ReadAll(p); err != nil {
 					b.Fatal(err)
 				}
 			}

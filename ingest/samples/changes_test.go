@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 // A set that changes between two reads is an error.
@@ -33,7 +33,7 @@ func TestPerturbationsChange(t *testing.T) {
 			if err := change(path); err != nil {
 				t.Fatal(err)
 			}
-			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+			_, err = sets.ReadAll(p)
 			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), path) {
 				t.Errorf("got %v, want that the file changed", err)
 			}

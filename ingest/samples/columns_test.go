@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/testing/sets"
 )
 
 // permutations calls visit with the rows in every order.
@@ -81,7 +81,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 					if len(p.Columns().Phenotypes) == 0 {
 						kind = "attribute"
 					}
-					_, err = p.Scan(func(*ingest.Samples) error { return nil })
+					_, err = sets.ReadAll(p)
 				}
 				if err == nil && kind == test.kind {
 					return
@@ -107,7 +107,7 @@ func TestBadPhenotypeHint(t *testing.T) {
 	for hint, phenotypes := range map[string][]string{"exclude the column with --not-phenotypes y": nil, "leave the column out of --phenotypes": {"y"}} {
 		p, err := OpenFile(writeFile(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes, PerturbationOptions{Phenotypes: phenotypes})
 		if err == nil {
-			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+			_, err = sets.ReadAll(p)
 		}
 		if !strings.HasSuffix(fault.HintOf(err), "; or "+hint) {
 			t.Errorf("phenotypes %q: %v, hint %q, expected %q", phenotypes, err, fault.HintOf(err), hint)

@@ -10,6 +10,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -20,7 +21,7 @@ func TestControls(t *testing.T) {
 		delimiter := []string{"+", "_", " || ", ";", "|"}[r.IntN(5)]
 		names := []string{"A", "B", "C", "ctrl", "non-targeting", "NT"}
 		options := PerturbationOptions{AllowWildtype: true, GenesColumns: []string{"condition"}, GeneDelimiter: delimiter, Controls: names[3:]}
-		table, want, counts := "condition\n", []string(nil), ingest.Counts{}
+		table, want, counts := "condition\n", []string(nil), ingest.Account{}
 		for row := range 1 + r.IntN(20) {
 			var listed, genes []string
 			for range 1 + r.IntN(3) {
@@ -33,31 +34,31 @@ func TestControls(t *testing.T) {
 			table += strings.Join(listed, delimiter) + "\n"
 			slices.Sort(genes)
 			if len(slices.Compact(slices.Clone(genes))) < len(genes) {
-				counts.SelfPairs++
+				counts.Add(ingest.SelfPair, "", 1)
 				continue
 			}
-			counts.Controls += len(listed) - len(genes)
+			counts.Add(ingest.ControlName, "", len(listed)-len(genes))
 			if len(genes) == 0 {
-				counts.Wildtypes++
+				counts.Add(ingest.Wildtype, "", 1)
 			}
 			want = append(want, fmt.Sprintf("%d [%s] []", row, strings.Join(genes, " ")))
 		}
-		counts.Samples = len(want)
+		counts.Kept = len(want)
 		p, err := OpenFile(writeFile(t, "p.tsv", table), threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, found, err := showSamples(p)
 		switch {
-		case counts.Samples == 0:
+		case counts.Kept == 0:
 			if err == nil || !strings.Contains(err.Error(), "list a gene twice") {
 				t.Fatalf("%s: got %v, want an error: no sample remains", table, err)
 			}
-		case counts.Wildtypes == counts.Samples:
+		case counts.Sum(ingest.Wildtype) == counts.Kept:
 			if err == nil || !strings.Contains(err.Error(), "have only controls") {
 				t.Fatalf("%s: got %v, want an error: all samples have only controls", table, err)
 			}
-		case err != nil || !reflect.DeepEqual(got, want) || found != counts:
+		case err != nil || !reflect.DeepEqual(got, want) || found != sets.Counts(counts):
 			t.Fatalf("%s: got %q %+v %v\nwant %q %+v", table, got, found, err, want, counts)
 		}
 	}
@@ -72,16 +73,16 @@ func TestControlWithDelimiter(t *testing.T) {
 	}
 	got, counts, err := showSamples(p)
 	want := []string{"0 [] []", "1 [0] []", "2 [1] []", "3 [2] []", "4 [] []"}
-	if err != nil || !slices.Equal(got, want) || counts.Controls != 7 {
+	if err != nil || !slices.Equal(got, want) || counts != "5 kept, 2 wildtype, 7 control_name" {
 		t.Errorf("got %q %+v %v, want %q", got, counts, err, want)
 	}
 }
 
 // An unknown gene beside a control leaves no gene, but not a wild type.
 func TestUnknownGeneBesideControl(t *testing.T) {
-	for choice, want := range map[ingest.UnknownGenes]ingest.Counts{
-		ingest.DropGene:   {Samples: 1, UnknownGenes: 1, EmptiedSamples: 1},
-		ingest.DropSample: {Samples: 1, DroppedSamples: 1},
+	for choice, want := range map[ingest.UnknownGenes]string{
+		ingest.DropGene:   "1 kept, 1 no_gene_left, 1 unknown_left_out",
+		ingest.DropSample: "1 kept, 1 unknown_gene",
 	} {
 		p, err := OpenFile(writeFile(t, "p.tsv", "genes\nMYCC|ctrl\nA\n"), threeGenes,
 			PerturbationOptions{UnknownGenes: choice, AllowWildtype: true, Controls: []string{"ctrl"}})

@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 var ab, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
@@ -20,7 +21,7 @@ func samplesOf(path string, options PerturbationOptions) (columns ingest.Columns
 		return columns, nil, err
 	}
 	defer source.Close()
-	_, err = source.Scan(func(s *ingest.Samples) error {
+	_, err = sets.Read(source, func(s *ingest.Samples) error {
 		for i := range s.Len() {
 			samples = append(samples, fmt.Sprintf("%s %v %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i), s.Attributes(i)))
 		}
@@ -43,7 +44,7 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(binary, set, ab); err != nil {
+	if err := Write(t.Context(), binary, set, ab); err != nil {
 		t.Fatal(err)
 	}
 	set.Close()

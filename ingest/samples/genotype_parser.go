@@ -16,18 +16,19 @@ import (
 type genotypeParser struct {
 	genes   *ingest.Nodes
 	options PerturbationOptions
-	counts  *ingest.Counts
+	account *ingest.Account
 	missing map[string]*missing
 	merges  bool // a gene that is named twice counts once; otherwise its sample is dropped
 
 	// Of the sample being parsed:
 	genotype []uint32
-	names    [][]byte    // of the last genes of the genotype
-	dropped  int         // unknown gene names
-	controls int         // names of controls
-	number   int         // names so far
-	kinds    *kindParser // nil: perturbations have no kinds, or a store's
-	synonyms bool        // two of its names mean one gene, and it is dropped for that
+	names    [][]byte      // of the last genes of the genotype
+	dropped  int           // unknown gene names
+	lostTo   ingest.Reason // why it is dropped, if it is because of these
+	controls int           // names of controls
+	number   int           // names so far
+	kinds    *kindParser   // nil: perturbations have no kinds, or a store's
+	synonyms bool          // two of its names mean one gene, and it is dropped for that
 }
 
 func (p *genotypeParser) begin() {
@@ -43,22 +44,22 @@ func (p *genotypeParser) others() { p.names = p.names[:0] }
 func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	switch {
 	case p.dropped > 0 && p.options.UnknownGenes == ingest.DropSample:
-		p.counts.DroppedSamples++
+		p.account.Add(p.lostTo, "", 1)
 		return nil, false, nil
 	case p.synonyms:
-		p.counts.SynonymSamples++
+		p.account.Add(ingest.SynonymNames, "", 1)
 		return nil, false, nil
 	case p.dropped > 0 && len(p.genotype) == 0:
-		p.counts.UnknownGenes += p.dropped
-		p.counts.EmptiedSamples++
+		p.account.Add(ingest.UnknownLeftOut, "", p.dropped)
+		p.account.Add(ingest.NoGeneLeft, "", 1)
 		return nil, false, nil
 	case p.onlyControls() && !p.options.AllowWildtype:
 		return nil, false, nil
 	case len(p.genotype) == 0 && !p.options.AllowWildtype:
 		return nil, false, ErrNoGene
 	case len(p.genotype) == 0:
-		p.counts.Controls += p.controls
-		p.counts.Wildtypes++
+		p.account.Add(ingest.ControlName, "", p.controls)
+		p.account.Add(ingest.Wildtype, "", 1)
 		return nil, true, nil
 	}
 	slices.Sort(p.genotype)
@@ -71,14 +72,14 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	case err != nil:
 		return nil, false, err
 	case again > 0 && !p.merges:
-		p.counts.SelfPairs++
+		p.account.Add(ingest.SelfPair, "", 1)
 		return nil, false, nil
 	}
-	p.counts.Controls += p.controls
-	p.counts.UnknownGenes += p.dropped
-	p.counts.RepeatedGenes += again
+	p.account.Add(ingest.ControlName, "", p.controls)
+	p.account.Add(ingest.UnknownLeftOut, "", p.dropped)
+	p.account.Add(ingest.RepeatedGene, "", again)
 	if len(distinct) == 0 { // all its genes stay
-		p.counts.Wildtypes++
+		p.account.Add(ingest.Wildtype, "", 1)
 	}
 	return distinct, true, nil
 }
@@ -125,7 +126,10 @@ func (p *genotypeParser) add(name []byte) error {
 		hint := cmp.Or(controlHint(string(name)), fault.HintOf(err))
 		return fault.New(fault.Input, hint+"; to drop such samples, pass --unknown-genes drop-sample", "%w", err)
 	}
-	found := new(missing)
+	found := &missing{why: ingest.UnknownGene}
+	if answer.Meaning == names.Ambiguous {
+		found.why = ingest.AmbiguousName
+	}
 	p.missing[string(name)] = found
 	p.drop(found)
 	return nil
@@ -134,6 +138,7 @@ func (p *genotypeParser) add(name []byte) error {
 // drop counts an unknown name of the sample.
 func (p *genotypeParser) drop(name *missing) {
 	if p.dropped++; p.dropped == 1 {
+		p.lostTo = name.why
 		name.first++
 	}
 	name.listed++
@@ -141,8 +146,9 @@ func (p *genotypeParser) drop(name *missing) {
 
 // missing counts what an unknown name is of samples.
 type missing struct {
-	first  int // those whose first unknown name it is
-	listed int // how often they list it
+	why    ingest.Reason // UnknownName or AmbiguousName
+	first  int           // those whose first unknown name it is
+	listed int           // how often they list it
 }
 
 // addGene adds the gene that a name means. Two names of one gene in a sample are a double mutant

@@ -14,6 +14,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/testing/rowstest"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -58,7 +59,7 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 		}
 		defer p.Close()
 		for range 2 {
-			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+			_, err = sets.ReadAll(p)
 			testrun.CheckInputError(t, err, fmt.Sprintf(`read perturbations %s: found sample id "s0", which is also in %s, expected unique ids`, path+places[0], path+places[1]))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -69,7 +70,7 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		counter := ingest.NewKindCounter(p.Columns())
-		if _, err := p.Scan(func(s *ingest.Samples) error { counter.Add(s); return nil }); err != nil {
+		if _, err := sets.Read(p, func(s *ingest.Samples) error { counter.Add(s); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		got, _, err := showSamples(p)
@@ -78,7 +79,7 @@ func TestKinds(t *testing.T) {
 		}
 		// What is written says which genes stay, and other kinds may be chosen of it.
 		written := filepath.Join(t.TempDir(), []string{"p.tsv", "p.arrow"}[r.IntN(2)])
-		if err := Write(written, p, threeGenes); err != nil {
+		if err := Write(t.Context(), written, p, threeGenes); err != nil {
 			t.Fatal(err)
 		}
 		same := func(removing []string, want []string) {
@@ -180,7 +181,7 @@ func TestRemovingKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		at, got := 0, []bool(nil)
-		_, err = set.Scan(func(s *ingest.Samples) error {
+		_, err = sets.Read(set, func(s *ingest.Samples) error {
 			for i := range s.Len() {
 				got = append(got, len(s.Genes(i)) == 1)
 			}

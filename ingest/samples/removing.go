@@ -2,7 +2,9 @@ package samples
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -129,18 +131,25 @@ func checkKinds(source ingest.SampleSource, name string, removing []string) inge
 	return &checkedKinds{source, name, removing}
 }
 
-// Scan reads the samples. It fails with a fault.Usage if the options choose no kinds and the set
+// Batches reads the samples. It fails with a fault.Usage if the options choose no kinds and the set
 // has one that is not a loss, or if the set lacks a chosen kind.
-func (c *checkedKinds) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	kinds := ingest.NewKindCounter(c.Columns())
-	counts, err := c.SampleSource.Scan(func(samples *ingest.Samples) error {
-		kinds.Add(samples)
-		return yield(samples)
-	})
-	if err == nil {
-		err = c.check(kinds)
+func (c *checkedKinds) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		kinds := ingest.NewKindCounter(c.Columns())
+		for samples, err := range c.SampleSource.Batches(ctx, account) {
+			if err == nil {
+				kinds.Add(samples)
+			}
+			if !yield(samples, err) || err != nil {
+				return
+			}
+		}
+		if err := c.check(kinds); err != nil {
+			yield(nil, err)
+		}
 	}
-	return counts, err
 }
 
 func (c *checkedKinds) check(kinds *ingest.KindCounter) error {

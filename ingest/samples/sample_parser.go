@@ -21,7 +21,7 @@ type sampleParser struct {
 	first, next, end int
 	// What it makes of them. After an error, next is the row that has it.
 	samples *ingest.Samples
-	counts  ingest.Counts
+	account ingest.Account
 	// rows whose names are all controls
 	controls []int
 	err      error
@@ -31,7 +31,7 @@ type sampleParser struct {
 
 func newSampleParser(p *Table) *sampleParser {
 	s := &sampleParser{Table: p, delimiter: []byte(p.options.GeneDelimiter), sample: p.NewSample()}
-	s.genotype = p.genotypeParser(&s.counts)
+	s.genotype = p.genotypeParser(&s.account)
 	if p.layout.kinds >= 0 {
 		s.genotype.kinds = &kindParser{removing: p.options.RemovingKinds}
 	}
@@ -41,9 +41,10 @@ func newSampleParser(p *Table) *sampleParser {
 // parseRows parses some rows of a batch.
 func (p *sampleParser) parseRows(b *table.Batch) {
 	p.samples = ingest.NewSamples(0, p.layout.columns, p.end-p.next)
-	p.counts, p.controls = ingest.Counts{}, p.controls[:0]
+	p.account, p.controls = ingest.Account{}, p.controls[:0]
 	p.err = fault.Catch(func() error {
 		for ; p.next < p.end; p.next++ {
+			p.account.Rows++
 			if err := p.parse(b, p.next); err != nil {
 				return err
 			}
@@ -63,7 +64,7 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 		return err
 	}
 	sample := &p.sample
-	if err := p.ReadValues(b, i, sample, &p.counts); err != nil {
+	if err := p.ReadValues(b, i, sample, &p.account); err != nil {
 		return err
 	}
 	if at := p.layout.kindsAt; at >= 0 {
@@ -87,9 +88,9 @@ func (p *Table) NewSample() ingest.Sample {
 }
 
 // ReadValues reads the phenotypes and attributes of a row. Texts are views of the batch. It counts
-// the trimmed ones in counts.
+// the trimmed ones in the account.
 func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample,
-	counts *ingest.Counts) (err error) {
+	account *ingest.Account) (err error) {
 	columns := &p.layout.columns
 	for k, column := range p.layout.phenotypes {
 		if sample.Phenotypes[k], err = b.Finite(column, i); err != nil {
@@ -110,7 +111,7 @@ func (p *Table) ReadValues(b *table.Batch, i int, sample *ingest.Sample,
 		case column >= 0:
 			trimmed := 0
 			sample.Attributes[k], trimmed, err = readAttribute(b, column, i, columns.Attributes[k])
-			counts.TrimmedTexts += trimmed
+			account.Add(ingest.TrimmedText, "", trimmed)
 		}
 		if err != nil && compared {
 			hint := "correct the value, or name the column in --ignore"

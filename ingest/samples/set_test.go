@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 )
 
 // A name means the same files and samples wherever it is read.
@@ -45,9 +45,9 @@ func TestParse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts, err := source.Scan(func(*ingest.Samples) error { return nil })
-		if err := errors.Join(err, source.Close()); err != nil || counts.Samples != test.samples {
-			t.Errorf("%s has %d samples, error %v, want %d", test.name, counts.Samples, err, test.samples)
+		counts, err := sets.ReadAll(source)
+		if err := errors.Join(err, source.Close()); err != nil || counts.Kept != test.samples {
+			t.Errorf("%s has %d samples, error %v, want %d", test.name, counts.Kept, err, test.samples)
 		}
 		columns := PerturbationOptions{Phenotypes: []string{"fitness"}}
 		source, err = Open(test.name, genes, columns)

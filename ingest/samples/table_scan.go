@@ -2,7 +2,10 @@ package samples
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"sync"
 
@@ -13,15 +16,25 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// Scan reads the samples. Memory does not depend on their number, except in the first whole Scan of
-// a table with sample ids: it checks that they are unique, with 11 to 21 bytes per id. If the scan
-// fails, the counts are those up to the failure.
-func (p *Table) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	s := &tableScan{Table: p, yield: yield}
+// Batches reads the samples. Memory does not depend on their number, except in the first whole pass
+// over a table with sample ids: it checks that they are unique, with 11 to 21 bytes per id.
+func (p *Table) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		s := &tableScan{Table: p, ctx: ctx, account: account, yield: yield}
+		if err := s.run(); err != nil && !s.stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *tableScan) run() error {
+	p := s.Table
 	p.missing = make(map[string]*missing)
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
-		return s.counts, err
+		return err
 	}
 	defer r.Close()
 	for range runtime.GOMAXPROCS(0) {
@@ -39,10 +52,10 @@ func (p *Table) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 		}
 	}
 	if err != nil {
-		return s.counts, err
+		return err
 	}
 	p.distinctIDs = true
-	return s.counts, p.checkRemaining(s.counts, p.file.Path(), &s.controls)
+	return p.checkRemaining(s.account, p.file.Path(), &s.controls)
 }
 
 // firstRows is the number of rows that are parsed before the length of texts is known.
@@ -53,9 +66,12 @@ type tableScan struct {
 	*Table
 	parsers  []*sampleParser // one for each goroutine
 	ids      *SampleIDs
-	counts   ingest.Counts
+	ctx      context.Context
+	account  *ingest.Account
+	samples  int
 	controls controlSamples
-	yield    func(*ingest.Samples) error
+	yield    func(*ingest.Samples, error) bool
+	stopped  bool
 	each     int // rows that a parser is given: fewer if texts are long
 }
 
@@ -111,12 +127,21 @@ func (s *tableScan) adapt() {
 	}
 }
 
+var errStopped = errors.New("the loop over the samples has ended")
+
 // take passes on what a parser has made of its rows.
 func (s *tableScan) take(parser *sampleParser) error {
-	parser.samples.First = s.counts.Samples
-	parser.counts.Samples = parser.samples.Len()
-	s.counts.Add(parser.counts)
-	return s.yield(parser.samples)
+	parser.samples.First = s.samples
+	s.samples += parser.samples.Len()
+	parser.account.Kept = parser.samples.Len()
+	s.account.Merge(&parser.account)
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	if s.stopped = !s.yield(parser.samples, nil); s.stopped {
+		return errStopped
+	}
+	return nil
 }
 
 // rowOf names the first row before the given one that has a sample id, or returns "". It reads the

@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -36,7 +37,7 @@ func TestFirstWrongRow(t *testing.T) {
 		}
 		defer p.Close()
 		next := 0
-		counts, err := p.Scan(func(samples *ingest.Samples) error {
+		counts, err := sets.Read(p, func(samples *ingest.Samples) error {
 			for i := range samples.Len() {
 				if samples.First+i != next || next != repeated && string(samples.ID(i)) != fmt.Sprint("s", next) {
 					t.Fatalf("got sample %d, %s, want %d", samples.First+i, samples.ID(i), next)
@@ -50,8 +51,8 @@ func TestFirstWrongRow(t *testing.T) {
 			want = fmt.Sprintf(`read perturbations %s:%d: gene "nobody" is not in the graph (3 genes)`, path, unknown+2)
 		}
 		testrun.CheckInputError(t, err, want)
-		if counts.Samples != next || next != unknown && unknown <= repeated {
-			t.Errorf("%d samples were passed on and %d counted before row %d", next, counts.Samples, unknown)
+		if counts.Kept != next || next != unknown && unknown <= repeated {
+			t.Errorf("%d samples were passed on and %d counted before row %d", next, counts.Kept, unknown)
 		}
 	}
 }

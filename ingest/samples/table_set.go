@@ -67,11 +67,11 @@ const (
 	defaultGeneDelimiter = "|"
 )
 
-// Perturbations is a perturbation set in a table file or in a torchcell store. Every Scan reads a
+// Perturbations is a perturbation set in a table file or in a torchcell store. Every pass reads a
 // table again. It must be closed.
 type Perturbations interface {
 	ingest.SampleSource
-	// Missing are the names of no gene, or of several, that the latest Scan dropped, with the number
+	// Missing are the names of no gene, or of several, that the latest pass dropped, with the number
 	// of samples; each is the first such name.
 	Missing() map[string]int
 	// DroppedNames are the same names, with how often samples list them.
@@ -87,8 +87,10 @@ type Perturbations interface {
 func UnknownGenes(ctx context.Context, set Perturbations, known *names.Resolver) ([]string, error) {
 	set = set.Of(known)
 	set.readDeletions()
-	if _, err := set.Scan(func(*ingest.Samples) error { return context.Cause(ctx) }); err != nil {
-		return nil, err
+	for _, err := range set.Batches(ctx, new(ingest.Account)) {
+		if err != nil {
+			return nil, err
+		}
 	}
 	return slices.Sorted(maps.Keys(set.Missing())), nil
 }
@@ -180,7 +182,7 @@ type perturbationSet struct {
 	layout  perturbationLayout
 	missing map[string]*missing
 
-	deletions bool // Scan reads nothing else
+	deletions bool // Batches reads nothing else
 }
 
 func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
@@ -194,7 +196,7 @@ func (p *perturbationSet) setGenes(known *names.Resolver) {
 	}
 }
 
-// readDeletions makes Scan read only which genes samples delete, whether or not they are in the
+// readDeletions makes Batches read only which genes samples delete, whether or not they are in the
 // graph.
 func (p *perturbationSet) readDeletions() {
 	p.deletions, p.options.UnknownGenes = true, ingest.DropGene
@@ -218,38 +220,40 @@ func (p *perturbationSet) DroppedNames() map[string]int {
 	return listed
 }
 
-// genotypeParser is a parser of one Scan, or of some of its rows.
-func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
-	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]*missing)}
+// genotypeParser is a parser of one pass, or of some of its rows.
+func (p *perturbationSet) genotypeParser(account *ingest.Account) genotypeParser {
+	return genotypeParser{genes: p.genes, options: p.options, account: account, missing: make(map[string]*missing)}
 }
 
-// ErrNoneRemains ends a Scan that dropped every sample because of its genes.
+// ErrNoneRemains ends a pass that dropped every sample because of its genes.
 var ErrNoneRemains = errors.New("expected at least one to remain")
 
 // checkRemaining returns an error if every sample was dropped, and if some that have only controls
 // are not allowed.
-func (p *perturbationSet) checkRemaining(counts ingest.Counts, path string, controls *controlSamples) error {
+func (p *perturbationSet) checkRemaining(
+	account *ingest.Account, path string, controls *controlSamples,
+) error {
 	if p.deletions {
 		return nil
 	}
-	if dropped := counts.DroppedSamples + counts.EmptiedSamples; dropped > 0 && counts.Samples == 0 {
+	if dropped := account.LostToNames(); dropped > 0 && account.Kept == 0 {
 		return fault.New(fault.Input, "use names of the graph, or give the genes' other names with aliases",
 			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
 			path, humanize.Comma(int64(dropped)), fault.Quote(slices.Min(slices.Collect(maps.Keys(p.missing)))), ErrNoneRemains)
 	}
-	if counts.SelfPairs > 0 && counts.Samples == 0 {
+	if pairs := account.Sum(ingest.SelfPair); pairs > 0 && account.Kept == 0 {
 		return fault.New(fault.Input, "check the columns of genes",
 			"read perturbations %s: found no sample to keep, as %s list a gene twice, %w",
-			path, humanize.Comma(int64(counts.SelfPairs)), ErrNoneRemains)
+			path, humanize.Comma(int64(pairs)), ErrNoneRemains)
 	}
-	return controls.check(p.options, path, counts.Samples)
+	return controls.check(p.options, path, account.Kept)
 }
 
 // Table is a perturbation set in a table file.
 type Table struct {
 	perturbationSet
 	file        *inputfile.File
-	distinctIDs bool // true after a whole Scan found no duplicates
+	distinctIDs bool // true after a whole pass found no duplicates
 }
 
 func (p *Table) Of(known *names.Resolver) Perturbations {

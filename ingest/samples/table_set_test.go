@@ -1,8 +1,10 @@
 package samples
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -17,6 +19,7 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -32,8 +35,8 @@ func writeFile(t testing.TB, name, content string) string {
 }
 
 // showSamples reads a source and returns a text per sample.
-func showSamples(source ingest.SampleSource) (samples []string, counts ingest.Counts, err error) {
-	counts, err = source.Scan(func(s *ingest.Samples) error {
+func showSamples(source ingest.SampleSource) (samples []string, counts string, err error) {
+	account, err := sets.Read(source, func(s *ingest.Samples) error {
 		if s.First != len(samples) {
 			return fmt.Errorf("a batch of %d samples starts at %d, expected %d", s.Len(), s.First, len(samples))
 		}
@@ -53,7 +56,7 @@ func showSamples(source ingest.SampleSource) (samples []string, counts ingest.Co
 		}
 		return nil
 	})
-	return samples, counts, err
+	return samples, sets.Counts(account), err
 }
 
 func TestPerturbations(t *testing.T) {
@@ -65,46 +68,46 @@ func TestPerturbations(t *testing.T) {
 		phenotypes          string
 		ignored             string
 		want                []string
-		counts              ingest.Counts
+		counts              string
 	}{
-		{"genes only", "p.tsv", "genes\nB|A\nC\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [2] []"}, ingest.Counts{Samples: 2}},
+		{"genes only", "p.tsv", "genes\nB|A\nC\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [2] []"}, "2 kept"},
 		{"everything", "p.csv", "y,genes,note,sample_id,x\n1.5,C|A,first,s1,\nNaN,B,,s2,-2e3\n", PerturbationOptions{}, "y x", "",
-			[]string{`s1 [0 2] [1.5 NaN] "first"`, "s2 [1] [NaN -2000] missing"}, ingest.Counts{Samples: 2}},
-		{"no samples", "p.tsv", "genes\tx\n", PerturbationOptions{}, "x", "", nil, ingest.Counts{}},
+			[]string{`s1 [0 2] [1.5 NaN] "first"`, "s2 [1] [NaN -2000] missing"}, "2 kept"},
+		{"no samples", "p.tsv", "genes\tx\n", PerturbationOptions{}, "x", "", nil, "0 kept"},
 		{"late first value", "p.tsv", "genes\tx\ty\nA\t\tNA\nB\t\t1\nC\ttext\tnull\n", PerturbationOptions{}, "y", "",
-			[]string{"0 [0] [NaN] missing", "1 [1] [1] missing", `2 [2] [NaN] "text"`}, ingest.Counts{Samples: 3}},
+			[]string{"0 [0] [NaN] missing", "1 [1] [1] missing", `2 [2] [NaN] "text"`}, "3 kept"},
 		{"attributes by name", "p.tsv", "genes\tx\tcode\tt\tmixed\tnote\nA\t1\t007\t30\t5\ta\nB\t2\t8\tNA\tb\tc\n", PerturbationOptions{Attributes: []string{"t", "code", "mixed"}}, "x", "note",
-			[]string{`0 [0] [1] 30 "007" "5"`, `1 [1] [2] NaN "8" "b"`}, ingest.Counts{Samples: 2}},
+			[]string{`0 [0] [1] 30 "007" "5"`, `1 [1] [2] NaN "8" "b"`}, "2 kept"},
 		{"phenotypes by name", "p.tsv", "genes\tx\ty\tmixed\tnote\nA\t1\t2\t5\ta\nB\t2\t3\tb\tc\n", PerturbationOptions{Phenotypes: []string{"y"}}, "y", "x mixed",
-			[]string{`0 [0] [2] "a"`, `1 [1] [3] "c"`}, ingest.Counts{Samples: 2}},
-		{"no attributes", "p.tsv", "genes\tx\tnote\nA\t1\ta\n", PerturbationOptions{Attributes: []string{}}, "x", "note", []string{"0 [0] [1]"}, ingest.Counts{Samples: 1}},
-		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", PerturbationOptions{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, ingest.Counts{Samples: 2}},
-		{"genes with themselves", "p.tsv", "genes\tx\nB|A|B|B\t1\nA|A\t2\nA|B\t3\n", PerturbationOptions{}, "x", "", []string{"2 [0 1] [3]"}, ingest.Counts{Samples: 1, SelfPairs: 2}},
-		{"in columns", "p.tsv", "a\tb\tx\nA\tA\t1\nA\t\t2\nB\tB\t3\n", PerturbationOptions{GenesColumns: []string{"a", "b"}}, "x", "", []string{"1 [0] [2]"}, ingest.Counts{Samples: 1, SelfPairs: 2}},
-		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, ingest.Counts{Samples: 2, UnknownGenes: 3}},
-		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, ingest.Counts{Samples: 2, Wildtypes: 1}},
+			[]string{`0 [0] [2] "a"`, `1 [1] [3] "c"`}, "2 kept"},
+		{"no attributes", "p.tsv", "genes\tx\tnote\nA\t1\ta\n", PerturbationOptions{Attributes: []string{}}, "x", "note", []string{"0 [0] [1]"}, "1 kept"},
+		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", PerturbationOptions{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, "2 kept"},
+		{"genes with themselves", "p.tsv", "genes\tx\nB|A|B|B\t1\nA|A\t2\nA|B\t3\n", PerturbationOptions{}, "x", "", []string{"2 [0 1] [3]"}, "1 kept, 2 self_pair"},
+		{"in columns", "p.tsv", "a\tb\tx\nA\tA\t1\nA\t\t2\nB\tB\t3\n", PerturbationOptions{GenesColumns: []string{"a", "b"}}, "x", "", []string{"1 [0] [2]"}, "1 kept, 2 self_pair"},
+		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, "2 kept, 3 unknown_left_out"},
+		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, "2 kept, 1 wildtype"},
 		{"samples emptied by dropping", "p.tsv", "genes\tx\nX|Y\t1\nB|X\t2\nX\t3\nA|A\t4\n", ignore, "x", "",
-			[]string{"1 [1] [2]"}, ingest.Counts{Samples: 1, UnknownGenes: 4, EmptiedSamples: 2, SelfPairs: 1}},
+			[]string{"1 [1] [2]"}, "1 kept, 2 no_gene_left, 1 self_pair, 4 unknown_left_out"},
 		{"emptied samples are no wild types", "p.tsv", "genes\tx\nX\t1\n\t2\nX|Y\t3\n", PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true}, "x", "",
-			[]string{"1 [] [2]"}, ingest.Counts{Samples: 1, Wildtypes: 1, UnknownGenes: 3, EmptiedSamples: 2}},
+			[]string{"1 [] [2]"}, "1 kept, 2 no_gene_left, 1 wildtype, 3 unknown_left_out"},
 		{"samples dropped", "p.tsv", "genes\tx\nX|A\t1\nB|B\t2\nX|Y|A|A\t3\nC\t4\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "x", "",
-			[]string{"3 [2] [4]"}, ingest.Counts{Samples: 1, DroppedSamples: 2, SelfPairs: 1}},
+			[]string{"3 [2] [4]"}, "1 kept, 2 unknown_gene, 1 self_pair"},
 		{"read-through genes dropped", "p.tsv", "genes\tx\nA\t1\nA-B\t2\nC|A-B\t3\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "x", "",
-			[]string{"0 [0] [1]"}, ingest.Counts{Samples: 1, DroppedSamples: 2}},
+			[]string{"0 [0] [1]"}, "1 kept, 2 unknown_gene"},
 		{"ids of dropped samples", "p.tsv", "sample_id\tgenes\na\tX\nb\tA\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "", "",
-			[]string{"b [0] []"}, ingest.Counts{Samples: 1, DroppedSamples: 1}},
+			[]string{"b [0] []"}, "1 kept, 1 unknown_gene"},
 		{"duplicate ids allowed", "p.tsv", "sample_id\tgenes\na\tA\na\tB\n\tC\n", PerturbationOptions{AllowDuplicateIDs: true}, "", "",
-			[]string{"a [0] []", "a [1] []", " [2] []"}, ingest.Counts{Samples: 3}},
+			[]string{"a [0] []", "a [1] []", " [2] []"}, "3 kept"},
 		{"mapped", "p.tsv", "strain\tgene_a\tgene_b\tplate\ty\n17\tC\tA\t3\t0.5\n18\tB\t\t4\t1\n",
 			PerturbationOptions{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "",
-			[]string{"17 [0 2] [0.5] 3", "18 [1] [1] 4"}, ingest.Counts{Samples: 2}},
-		{"left out", "p.tsv", "genes\tx\ty\nA\t1\t2\nB\tlow\t3\n", PerturbationOptions{NotPhenotypes: []string{"x"}}, "y", "x", []string{"0 [0] [2]", "1 [1] [3]"}, ingest.Counts{Samples: 2}},
-		{"phenotype order given", "p.tsv", "genes\tx\ty\nA\t1\t2\n", PerturbationOptions{Phenotypes: []string{"y", "x"}}, "y x", "", []string{"0 [0] [2 1]"}, ingest.Counts{Samples: 1}},
-		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", PerturbationOptions{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, ingest.Counts{Samples: 1}},
+			[]string{"17 [0 2] [0.5] 3", "18 [1] [1] 4"}, "2 kept"},
+		{"left out", "p.tsv", "genes\tx\ty\nA\t1\t2\nB\tlow\t3\n", PerturbationOptions{NotPhenotypes: []string{"x"}}, "y", "x", []string{"0 [0] [2]", "1 [1] [3]"}, "2 kept"},
+		{"phenotype order given", "p.tsv", "genes\tx\ty\nA\t1\t2\n", PerturbationOptions{Phenotypes: []string{"y", "x"}}, "y x", "", []string{"0 [0] [2 1]"}, "1 kept"},
+		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", PerturbationOptions{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, "1 kept"},
 		{"layout", "p.txt", "A;B 1\nC 2\n", PerturbationOptions{GeneDelimiter: ";", Text: table.TextOptions{Delimiter: ' ', Columns: []string{"genes", "y"}}},
-			"y", "", []string{"0 [0 1] [1]", "1 [2] [2]"}, ingest.Counts{Samples: 2}},
+			"y", "", []string{"0 [0 1] [1]", "1 [2] [2]"}, "2 kept"},
 		{"aliases", "p.tsv", "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n", PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 0, "B": 2}), Synonyms: ingest.DropSynonyms}, "", "",
-			[]string{"0 [0 1] []", "2 [1] []"}, ingest.Counts{Samples: 2, SelfPairs: 1, SynonymSamples: 1}},
+			[]string{"0 [0 1] []", "2 [1] []"}, "2 kept, 1 synonym_names, 1 self_pair"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeFile(t, test.file, test.content)
@@ -208,7 +211,7 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 		_, counts, err := showSamples(p)
 		testrun.CheckInputError(t, err, "read perturbations "+path+" row 3: found an empty gene name")
-		if want := (ingest.Counts{Samples: 2, Wildtypes: 2, UnknownGenes: 2, EmptiedSamples: 1}); counts != want {
+		if want := "2 kept, 1 no_gene_left, 2 wildtype, 2 unknown_left_out"; counts != want {
 			t.Errorf("counts %+v, expected %+v", counts, want)
 		}
 	})
@@ -277,7 +280,7 @@ func TestPerturbationErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		full := errors.New("full")
-		if _, err := p.Scan(func(*ingest.Samples) error { return full }); err != full {
+		if _, err := sets.Read(p, func(*ingest.Samples) error { return full }); err != full {
 			t.Errorf("got %v, expected the receiver's error", err)
 		}
 	})
@@ -296,11 +299,14 @@ func (l sampleList) Close() error            { return nil }
 
 func (l sampleList) Place(row int64) (string, error) { return "", nil }
 
-func (l sampleList) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	if l.Len() == 0 {
-		return ingest.Counts{}, nil
+func (l sampleList) Batches(
+	_ context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		if account.Kept += l.Len(); l.Len() > 0 {
+			yield(l.Samples, nil)
+		}
 	}
-	return ingest.Counts{Samples: l.Len()}, yield(l.Samples)
 }
 
 // randomSamples makes samples of 0 to 4 genes, two phenotypes and two attributes, some missing.
@@ -330,7 +336,7 @@ func TestWrite(t *testing.T) {
 		want, _, _ := showSamples(samples)
 		for name, attributes := range map[string][]string{"p.tsv": {"medium", "batch"}, "p.arrow": nil} {
 			path := filepath.Join(t.TempDir(), name)
-			if err := Write(path, samples, threeGenes); err != nil {
+			if err := Write(t.Context(), path, samples, threeGenes); err != nil {
 				t.Fatal(err)
 			}
 			p, err := OpenFile(path, threeGenes, PerturbationOptions{AllowWildtype: true, Attributes: attributes})
@@ -343,7 +349,7 @@ func TestWrite(t *testing.T) {
 			}
 			columns := p.Columns()
 			columns.Guessed = nil // of text
-			if !slices.Equal(got, want) || counts.Samples != n || n > 0 && !reflect.DeepEqual(columns, samples.columns) {
+			if !slices.Equal(got, want) || !strings.HasPrefix(counts, fmt.Sprint(n, " kept")) || n > 0 && !reflect.DeepEqual(columns, samples.columns) {
 				t.Errorf("%s of %d samples: read %d others back, with columns %+v", name, n, len(got), p.Columns())
 			}
 		}
@@ -370,7 +376,7 @@ func TestWriteErrors(t *testing.T) {
 		{"folder of Arrow", "none/p.arrow", gene, fault.Failed, "no such file or directory"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := Write(filepath.Join(t.TempDir(), test.file), test.source, odd)
+			err := Write(t.Context(), filepath.Join(t.TempDir(), test.file), test.source, odd)
 			if err == nil || !strings.HasSuffix(err.Error(), test.want) || fault.KindOf(err) != test.kind {
 				t.Errorf("got %v of kind %d, expected %s", err, fault.KindOf(err), test.want)
 			}
@@ -387,7 +393,7 @@ func FuzzPerturbations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := OpenFile(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{UnknownGenes: ingest.DropGene})
 		if err == nil {
-			_, err = p.Scan(func(s *ingest.Samples) error {
+			_, err = sets.Read(p, func(s *ingest.Samples) error {
 				for i := range s.Len() {
 					genes := s.Genes(i)
 					if len(genes) == 0 || !slices.IsSorted(genes) || len(slices.Compact(slices.Clone(genes))) != len(genes) {
@@ -410,7 +416,7 @@ func TestExcelDates(t *testing.T) {
 		path := writeFile(t, "p.tsv", "genes\ty\n"+name+"\t1\n")
 		p, err := OpenFile(path, threeGenes, PerturbationOptions{})
 		if err == nil {
-			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+			_, err = sets.ReadAll(p)
 		}
 		if err == nil || strings.Contains(err.Error(), "a date, as Excel makes") != slices.Contains(dates, name) {
 			t.Errorf("%s: found %v", name, err)

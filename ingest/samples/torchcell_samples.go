@@ -20,19 +20,19 @@ type recordParser struct {
 	phenotypeOf, attributeOf []int
 	kindsAt                  int // the attribute with the kinds of a whole record, or -1
 	row                      int // the attribute that is ingest.RowAttribute, or -1
-	counts                   *ingest.Counts
+	account                  *ingest.Account
 	kept                     []byte // of genes that are perturbed and not deleted (ingest.KindsAttribute)
 }
 
-func newRecordParser(p *storePerturbations, counts *ingest.Counts) *recordParser {
+func newRecordParser(p *storePerturbations, account *ingest.Account) *recordParser {
 	columns := len(p.contents.Columns)
 	parser := &recordParser{
-		genotype:    p.genotypeParser(counts),
+		genotype:    p.genotypeParser(account),
 		phenotypes:  make([]float64, len(p.layout.phenotypes)),
 		attributes:  make([]ingest.Value, len(p.layout.attributes)),
 		texts:       make([][]byte, len(p.layout.attributes)),
 		phenotypeOf: slices.Repeat([]int{-1}, columns), attributeOf: slices.Repeat([]int{-1}, columns),
-		counts: counts,
+		account: account,
 	}
 	parser.genotype.merges = true // it has a kind for each perturbation of a gene
 	for k, column := range p.layout.phenotypes {
@@ -72,7 +72,7 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 	if p.kept = p.kept[:0]; p.genotype.options.RemovingKinds != nil && len(genotype) > 0 {
 		genotype = p.keep(genotype, func(gene uint32) []byte { return p.kindsOf(gene, r.Genotypes) })
 		if len(genotype) == 0 {
-			p.counts.Wildtypes++
+			p.account.Add(ingest.Wildtype, "", 1)
 		}
 	}
 	for k := range p.phenotypes {
@@ -88,7 +88,7 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 		phenotype, attribute := p.phenotypeOf[cell.Column], p.attributeOf[cell.Column]
 		number := cell.Number
 		if math.IsInf(number, 0) && (phenotype >= 0 || attribute >= 0) {
-			p.counts.InfiniteValues++
+			p.account.Add(ingest.InfiniteValue, "", 1)
 			number = math.NaN()
 		}
 		switch {
@@ -98,7 +98,7 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 			p.attributes[attribute].Text = p.types(attribute, genotype, r.Genotypes[cell.PerturbationsOf])
 		case attribute >= 0:
 			text, trimmed := ingest.TrimText(cell.Text)
-			p.counts.TrimmedTexts += trimmed
+			p.account.Add(ingest.TrimmedText, "", trimmed)
 			p.attributes[attribute] = ingest.Value{Text: text, Number: number}
 		}
 	}

@@ -1,8 +1,10 @@
 package samples
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -69,38 +71,47 @@ func (p *storePerturbations) Place(row int64) (string, error) {
 
 func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
 
-// Scan reads the samples. Memory does not depend on their number. If the scan fails, the counts are
-// those up to the failure.
-func (p *storePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	batch := ingest.NewBatcher(p.layout.columns, yield)
-	parser := newRecordParser(p, &batch.Counts)
-	p.missing = parser.genotype.missing
-	controls := controlSamples{}
-	var id []byte
-	err := p.contents.Rows(func(r *torchcell.Row) error {
-		genotype, keep, err := parser.parse(r)
-		if err != nil {
-			return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
+// Batches reads the samples. Memory does not depend on their number.
+func (p *storePerturbations) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		batch := ingest.NewBatcher(p.layout.columns, yield)
+		parser := newRecordParser(p, account)
+		p.missing = parser.genotype.missing
+		controls := controlSamples{}
+		var id []byte
+		err := p.contents.Rows(func(r *torchcell.Row) error {
+			account.Rows++
+			genotype, keep, err := parser.parse(r)
+			if err != nil {
+				return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
+			}
+			if parser.genotype.onlyControls() {
+				controls.add(func() string { return fmt.Sprintf("record %d", r.Number) })
+			}
+			if !keep {
+				return nil
+			}
+			account.Kept++
+			id = strconv.AppendInt(id[:0], int64(r.Number), 10)
+			if !batch.Add(id, genotype, parser.phenotypes, parser.attributes) {
+				return errStopped
+			}
+			return context.Cause(ctx)
+		})
+		if err == nil {
+			err = p.Unchanged()
 		}
-		if parser.genotype.onlyControls() {
-			controls.add(func() string { return fmt.Sprintf("record %d", r.Number) })
+		if err == nil {
+			err = p.checkRemaining(account, p.path, &controls)
 		}
-		if !keep {
-			return nil
+		if err == nil {
+			batch.Flush()
+		} else if err != errStopped {
+			yield(nil, err)
 		}
-		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
-		return batch.Add(id, genotype, parser.phenotypes, parser.attributes)
-	})
-	if err == nil {
-		err = p.Unchanged()
 	}
-	if err == nil {
-		err = p.checkRemaining(batch.Counts, p.path, &controls)
-	}
-	if err == nil {
-		err = batch.Flush()
-	}
-	return batch.Counts, err
 }
 
 // layOut finds out which columns of the store are phenotypes and attributes, by the rules for

@@ -3,9 +3,11 @@ package samples
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"slices"
@@ -29,31 +31,37 @@ import (
 // in .tsv. OpenFile reads back the same samples; of text, if PerturbationOptions.Attributes names
 // the numeric attributes, which look like phenotypes there. The bytes depend only on the samples,
 // and memory does not depend on their number.
-func Write(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
+func Write(
+	ctx context.Context, path string, source ingest.SampleSource, genes *ingest.Nodes,
+) error {
 	format, compression := table.Format(path)
 	switch format + compression {
 	case ".arrow":
-		return writePerturbationsArrow(path, source, genes)
+		return writePerturbationsArrow(ctx, path, source, genes)
 	case ".tsv":
-		return writePerturbationsTSV(path, source, genes)
+		return writePerturbationsTSV(ctx, path, source, genes)
 	}
 	return fault.New(fault.Usage, "name the file .arrow or .tsv",
 		"write perturbations %s: found ending %q, expected .arrow or .tsv", path, format+compression)
 }
 
-func writePerturbationsArrow(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
+func writePerturbationsArrow(
+	ctx context.Context, path string, source ingest.SampleSource, genes *ingest.Nodes,
+) error {
 	columns := source.Columns()
 	w, err := arrowfile.Create(path, perturbationFields(columns))
 	if err != nil {
 		return err
 	}
-	_, err = source.Scan(func(s *ingest.Samples) error {
-		if s.Len() == 0 { // a filter left nothing of a batch
-			return nil
+	for s, err := range source.Batches(ctx, new(ingest.Account)) {
+		if err == nil && s.Len() > 0 {
+			err = w.Write(perturbationValues(s, columns, genes)...)
 		}
-		return w.Write(perturbationValues(s, columns, genes)...)
-	})
-	return errors.Join(err, w.Close())
+		if err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
 }
 
 // WriteParquet writes a perturbation set like those of Write as Parquet. Each batch
@@ -129,23 +137,19 @@ func perturbationValues(s *ingest.Samples, columns ingest.Columns, genes *ingest
 	return values
 }
 
-func writePerturbationsTSV(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
+func writePerturbationsTSV(
+	ctx context.Context, path string, source ingest.SampleSource, genes *ingest.Nodes,
+) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("write perturbations: %w", err)
 	}
 	columns := source.Columns()
 	names := slices.Concat([]string{defaultIDColumn, defaultGenesColumn}, columns.PhenotypeNames(), columns.AttributeNames())
-	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), genes: genes, attributes: columns.Attributes}
+	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), path: path, genes: genes,
+		attributes: columns.Attributes}
 	if err = w.header(names); err == nil {
-		_, err = source.Scan(func(s *ingest.Samples) error {
-			for i := range s.Len() {
-				if err := w.sample(s, i); err != nil {
-					return fmt.Errorf("write perturbations %s: sample %d: %w", path, s.First+i, err)
-				}
-			}
-			return nil
-		})
+		err = w.samples(source.Batches(ctx, new(ingest.Account)))
 	}
 	if err != nil {
 		file.Close()
@@ -160,6 +164,7 @@ func writePerturbationsTSV(path string, source ingest.SampleSource, genes *inges
 // tsvWriter writes samples as lines. Write errors stay in the bufio.Writer until its Flush.
 type tsvWriter struct {
 	*bufio.Writer
+	path       string
 	genes      *ingest.Nodes
 	attributes []ingest.Attribute
 }
@@ -172,6 +177,20 @@ func (w tsvWriter) header(names []string) error {
 	}
 	w.WriteString(strings.Join(names, "\t"))
 	return w.WriteByte('\n')
+}
+
+func (w tsvWriter) samples(batches iter.Seq2[*ingest.Samples, error]) error {
+	for s, err := range batches {
+		if err != nil {
+			return err
+		}
+		for i := range s.Len() {
+			if err := w.sample(s, i); err != nil {
+				return fmt.Errorf("write perturbations %s: sample %d: %w", w.path, s.First+i, err)
+			}
+		}
+	}
+	return nil
 }
 
 func (w tsvWriter) sample(s *ingest.Samples, i int) error {

@@ -7,9 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
+	"tcbuild/ingest"
 )
 
 // Ablation thins or randomizes the edges that the other settings keep: first top, then sample, then
@@ -71,7 +73,7 @@ func (r *relation) ablate(a Ablation, undirected bool) (rows []int, done ablated
 		done.rewired = rewireEdges(r.src, r.dst, undirected, r.kind.Source == r.kind.Target, a.Seed)
 		if done.rewired == 0 {
 			err = fault.New(fault.Input, "remove rewire, or choose another seed if there are few edges",
-				"rewire edge type %s: found no other graph of these degrees for its %s", r.kind, plural(len(r.src), "edge", ""))
+				"rewire edge type %s: found no other graph of these degrees for its %s", r.kind, ingest.Plural(len(r.src), "edge", ""))
 		}
 	}
 	return rows, done, err
@@ -86,14 +88,15 @@ func chosen[T any](all []T, rows []int) []T {
 }
 
 // account adds to a report what the ablation did.
-func (d ablated) account(report *SourceReport, a Ablation) {
+func (d ablated) account(report *ingest.Account, a Ablation) {
 	if a.Top != nil {
-		report.drop(Count{fmt.Sprintf("not among the top %d of its target", *a.Top), d.belowTop})
+		report.Add(ingest.BelowTop, strconv.Itoa(*a.Top), d.belowTop)
 	}
 	if a.Sample != nil {
-		report.drop(Count{fmt.Sprintf("not sampled (share %v, seed %d)", *a.Sample, a.Seed), d.notSampled})
+		share := fmt.Sprintf("share %v, seed %d", *a.Sample, a.Seed)
+		report.Add(ingest.NotSampled, share, d.notSampled)
 	}
-	report.note(Count{fmt.Sprintf("rewired (seed %d)", a.Seed), d.rewired})
+	report.Add(ingest.Rewired, fmt.Sprintf("seed %d", a.Seed), d.rewired)
 }
 
 // topEdges returns the ascending rows of the edges among the top ones of a target.

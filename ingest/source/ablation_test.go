@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 )
 
 // randomTable has rows of genes g0 … with few different weights, so that there are ties, in a
@@ -33,7 +34,7 @@ func randomTable(random *rand.Rand, genes, rows int) (ids []string, text string)
 type ablatedEdge struct{ src, dst, columns string }
 
 // ablatedEdges builds edges of a table with further settings.
-func ablatedEdges(t *testing.T, ids []string, text, settings string) ([]ablatedEdge, SourceReport) {
+func ablatedEdges(t *testing.T, ids []string, text, settings string) ([]ablatedEdge, *ingest.Account) {
 	t.Helper()
 	spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, relation: s, from: a, to: b, weight: w, keep: {n: integer}, "+settings+"}]")
 	if err != nil {
@@ -53,10 +54,10 @@ func ablatedEdges(t *testing.T, ids []string, text, settings string) ([]ablatedE
 	return edges, report[1]
 }
 
-func countOf(counts []Count, what string) int {
+func countOf(counts []ingest.Count, what string) int {
 	for _, c := range counts {
-		if c.What == what {
-			return c.N
+		if c.What() == what {
+			return c.Rows
 		}
 	}
 	return 0

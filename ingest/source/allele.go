@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/names"
 )
 
@@ -262,7 +263,7 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 	if allele != "" {
 		if alleles = strings.Split(allele, "+"); len(alleles) != len(names) {
 			return nil, fmt.Errorf("found %s in strain %s and %d in its allele name %s, expected the same number",
-				plural(len(names), "gene", ""), fault.Quote(id), len(alleles), fault.Quote(allele))
+				ingest.Plural(len(names), "gene", ""), fault.Quote(id), len(alleles), fault.Quote(allele))
 		}
 	}
 	loci := make([]locus, len(names))

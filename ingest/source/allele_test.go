@@ -40,7 +40,7 @@ func TestAlleleNames(t *testing.T) {
 				continue
 			}
 			checkSamples(t, samples, c.rows)
-			if screen.Report().Unnamed == 0 {
+			if screen.Account().LostToNames() == 0 {
 				t.Errorf("%s, %s: no unknown gene: %s", c.name, name, report)
 			}
 		}

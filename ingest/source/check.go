@@ -30,7 +30,7 @@ func (s *GraphSpec) prepare() error {
 	hasModel := s.GEM != GEMSpec{}
 	s.GEM.ReactionNodes = cmp.Or(s.GEM.ReactionNodes, WholeReactions)
 	if s.MaxDropped == nil {
-		s.MaxDropped = new(DefaultMaxDropped)
+		s.MaxDropped = new(ingest.DefaultMaxDropped)
 	}
 	place := at(cmp.Or(s.Genes.Place, s.Place), "genes")
 	s.Genes.Place = place

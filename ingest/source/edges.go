@@ -2,9 +2,7 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -85,7 +83,7 @@ type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
 
 // read reads the file into a table for each relation of its groups, in order, and closes it. It
 // takes some 25 bytes per pair of nodes and 16 more per relation, and the columns that are kept.
-func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err error) {
+func (f *edgeFile) read() (tables []*ingest.Edges, reports ingest.Accounts, err error) {
 	f.byValue = make(map[string]*edgeGroup)
 	if f.groupBy < 0 {
 		f.groups = []*edgeGroup{f.newGroup("")}
@@ -95,7 +93,7 @@ func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err e
 			g.addEdges(len(f.kept))
 		}
 	}
-	var read SourceReport // of all relations
+	var read ingest.Account // of all relations
 	if err := f.rows.each("edges", &read, f.row); err != nil {
 		return nil, nil, err
 	}
@@ -110,9 +108,9 @@ func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err e
 	}
 	if len(reports) == 0 {
 		return nil, nil, fault.New(fault.Input, "check that it is the right file, and check the setting where",
-			"read edges %s: kept 0 of %s, expected at least one", f.path, plural(read.Rows, "row", ""))
+			"read edges %s: kept 0 of %s, expected at least one", f.path, ingest.Plural(read.Rows, "row", ""))
 	}
-	reports[0].note(Count{"columns without a name, which are left out", f.nameless})
+	reports[0].Add(ingest.NamelessColumn, "", f.nameless)
 	return tables, reports, nil
 }
 
@@ -317,10 +315,14 @@ func (m *missingNames) lose(name string, result names.Meaning) {
 }
 
 // account adds to a report the rows of names without a gene, and the names.
-func (m *missingNames) account(r *SourceReport) {
-	r.Unknown = slices.Sorted(maps.Keys(m.names))
-	r.Unnamed += m.unknownRows + m.ambiguousRows
-	r.drop(Count{"of unknown " + cmp.Or(m.what, "genes"), m.unknownRows}, Count{"of ambiguous names", m.ambiguousRows})
+func (m *missingNames) account(r *ingest.Account) {
+	r.Names = m.names
+	unknown := ingest.UnknownGene
+	if m.what != "" {
+		unknown = ingest.UnknownNode
+	}
+	r.Add(unknown, m.what, m.unknownRows)
+	r.Add(ingest.AmbiguousName, "", m.ambiguousRows)
 }
 
 // count counts a row by what was found for the worse of its names, and reports whether that is no

@@ -151,7 +151,7 @@ func (t *EdgesSpec) nameReader(files *inputfile.Files) (nameReader, error) {
 		line := number - int64(t.IndexBase)
 		if missing || line < 0 || line >= int64(len(ids)) {
 			return nil, fmt.Errorf("found %q, expected a number from %d to %d, as %s has %s",
-				batch.Text(column, i), t.IndexBase, len(ids)-1+t.IndexBase, t.IDs, plural(len(ids), "id", ""))
+				batch.Text(column, i), t.IndexBase, len(ids)-1+t.IndexBase, t.IDs, ingest.Plural(len(ids), "id", ""))
 		}
 		return ids[line], nil
 	}, nil

@@ -54,7 +54,7 @@ const smallModel = `---
       - id: "A"
 `
 
-func buildModel(t testing.TB, path string) (*ingest.Graph, Report, error) {
+func buildModel(t testing.TB, path string) (*ingest.Graph, ingest.Accounts, error) {
 	return BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), UnknownGenes: DropNames, GEM: GEMSpec{File: path}})
 }
 

@@ -24,7 +24,7 @@ import (
 // fault.Input, with file and line, for bad data. The files stay open in files, to be checked before
 // the graph is published. It takes about as long as reading the files; memory holds the graph and
 // the pairs of one edge source.
-func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, error) {
+func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, ingest.Accounts, error) {
 	spec, err := spec.prepared()
 	if err != nil {
 		return nil, nil, err
@@ -45,12 +45,12 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	}
 	known := builder.Resolver(spec.IgnoreCase)
 	types := &nodeTypes{graph, map[string]*nodeNames{ingest.Gene: {Resolver: known}}}
-	for _, add := range []func() ([]SourceReport, error){
-		func() ([]SourceReport, error) { return spec.addNodes(files, graph) },
-		func() ([]SourceReport, error) { return spec.addEdges(files, types, true) },
-		func() ([]SourceReport, error) { return spec.addMetabolism(files, graph, known, model) },
-		func() ([]SourceReport, error) { return spec.addOntology(files, graph, known) },
-		func() ([]SourceReport, error) { return spec.addEdges(files, types, false) }, // may name nodes of all sections
+	for _, add := range []func() (ingest.Accounts, error){
+		func() (ingest.Accounts, error) { return spec.addNodes(files, graph) },
+		func() (ingest.Accounts, error) { return spec.addEdges(files, types, true) },
+		func() (ingest.Accounts, error) { return spec.addMetabolism(files, graph, known, model) },
+		func() (ingest.Accounts, error) { return spec.addOntology(files, graph, known) },
+		func() (ingest.Accounts, error) { return spec.addEdges(files, types, false) }, // may name nodes of all sections
 	} {
 		more, err := add()
 		if err != nil {
@@ -88,7 +88,7 @@ func (s *GraphSpec) nameGenes(files *inputfile.Files, graph *ingest.Graph, known
 }
 
 // addNodes adds the tables of further types.
-func (s *GraphSpec) addNodes(files *inputfile.Files, graph *ingest.Graph) (reports []SourceReport, err error) {
+func (s *GraphSpec) addNodes(files *inputfile.Files, graph *ingest.Graph) (reports ingest.Accounts, err error) {
 	for _, table := range s.Nodes {
 		nodes, report, err := readNodes(files, table)
 		if err != nil {
@@ -100,14 +100,14 @@ func (s *GraphSpec) addNodes(files *inputfile.Files, graph *ingest.Graph) (repor
 }
 
 // addEdges adds the edges between genes, or all others.
-func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes bool) (reports []SourceReport, err error) {
+func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes bool) (reports ingest.Accounts, err error) {
 	for _, edges := range s.Edges {
 		if edges.ofGenes() != ofGenes {
 			continue
 		}
 		tables, more, err := edges.read(files, types, s.UnknownGenes)
 		if err == nil {
-			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", types.of(ingest.Gene).Resolver, *s.MaxDropped)
+			err = checkAll(more, "check its gene names and the weight that an edge needs, or omit this edge type", types.of(ingest.Gene).Resolver, *s.MaxDropped)
 		}
 		if err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes b
 }
 
 // read reads one source of edges.
-func (t *EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown UnknownNames) ([]*ingest.Edges, []SourceReport, error) {
+func (t *EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown UnknownNames) ([]*ingest.Edges, ingest.Accounts, error) {
 	var file *edgeFile
 	var err error
 	if t.Matrix != "" {
@@ -212,7 +212,7 @@ func (n *nodeNames) addTo(g *ingest.Graph) {
 }
 
 // readGenes reads the gene list, or the model whose rules name the genes.
-func readGenes(files *inputfile.Files, spec GenesSpec) (genes *ingest.Nodes, model *gem, report SourceReport, err error) {
+func readGenes(files *inputfile.Files, spec GenesSpec) (genes *ingest.Nodes, model *gem, report *ingest.Account, err error) {
 	if spec.GEM == "" {
 		genes, report, err = readNodes(files, NodesSpec{Type: ingest.Gene, TextSpec: spec.TextSpec, RowsSpec: spec.RowsSpec, Column: spec.Column})
 	} else if model, err = readGEM(files, spec.GEM); err == nil {
@@ -228,8 +228,8 @@ type nodeID struct {
 }
 
 // readNodes reads a table of nodes: genes ascending bytewise, others in the order of their rows.
-func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceReport, error) {
-	report := SourceReport{Made: spec.Type, File: spec.File}
+func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, *ingest.Account, error) {
+	report := &ingest.Account{Made: spec.Type, File: spec.File}
 	if spec.Type == ingest.Gene {
 		report.Made = "genes"
 	}
@@ -247,7 +247,7 @@ func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceRep
 		builders[k] = kept[k].builder()
 	}
 	var read []nodeID
-	err = rows.each(report.Made, &report, func(batch *table.Batch, i int) error {
+	err = rows.each(report.Made, report, func(batch *table.Batch, i int) error {
 		id := batch.Text(columns[0], i)
 		read = append(read, nodeID{string(id), place{rows.Reader, batch.First + int64(i)}})
 		for k, column := range kept {
@@ -270,7 +270,7 @@ func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceRep
 	}
 	if len(read) == 0 {
 		return nil, report, fault.New(fault.Input, "",
-			"read %s %s: found no %s in %s, expected at least one", report.Made, spec.File, report.Made, plural(report.Rows, "row", ""))
+			"read %s %s: found no %s in %s, expected at least one", report.Made, spec.File, report.Made, ingest.Plural(report.Rows, "row", ""))
 	}
 	if spec.Type == ingest.Gene {
 		slices.SortStableFunc(read, func(a, b nodeID) int { return strings.Compare(a.id, b.id) })
@@ -311,8 +311,8 @@ func dateFault(id []byte) error {
 }
 
 // genesOfModel are the genes that the rules of a model name.
-func genesOfModel(model *gem) (*ingest.Nodes, SourceReport, error) {
-	report := SourceReport{Made: "genes", File: model.path}
+func genesOfModel(model *gem) (*ingest.Nodes, *ingest.Account, error) {
+	report := &ingest.Account{Made: "genes", File: model.path}
 	named := make(map[string]bool)
 	for _, reaction := range model.reactions {
 		for _, gene := range reaction.rule.Genes() {

@@ -104,21 +104,17 @@ func number(column ingest.Column, row int) float64 { return numbersOf(column)[ro
 func numbersOf(column ingest.Column) []float64 { return column.Values.(*array.Float64).Float64Values() }
 
 // checkAccounts checks that the rows of every source are kept or reported.
-func checkAccounts(t testing.TB, report Report) {
+func checkAccounts(t testing.TB, report ingest.Accounts) {
 	t.Helper()
 	for _, r := range report {
-		sum := r.Kept
-		for _, c := range r.Dropped {
-			sum += c.N
-		}
-		if sum != r.Rows {
-			t.Errorf("%s: %d kept and dropped, %d read: %+v", r.Made, sum, r.Rows, r)
+		if !r.IsComplete() {
+			t.Errorf("%s: rows without an account: %+v", r.Made, r)
 		}
 	}
 }
 
 // reportLines are the reports as text.
-func reportLines(report Report) (lines []string) {
+func reportLines(report ingest.Accounts) (lines []string) {
 	for _, r := range report {
 		lines = append(lines, r.String())
 	}
@@ -126,9 +122,9 @@ func reportLines(report Report) (lines []string) {
 }
 
 // reportOf returns the report of what a source made.
-func reportOf(t testing.TB, report Report, made string) SourceReport {
+func reportOf(t testing.TB, report ingest.Accounts, made string) *ingest.Account {
 	t.Helper()
-	i := slices.IndexFunc(report, func(r SourceReport) bool { return r.Made == made })
+	i := slices.IndexFunc(report, func(r *ingest.Account) bool { return r.Made == made })
 	if i < 0 {
 		t.Fatalf("no report of %s", made)
 	}

@@ -164,11 +164,11 @@ func (m *matrix) checkColumns(known *names.Resolver) error {
 	case m.spec.ColumnsAre == "" && 2*len(genes) > len(m.Names):
 		return fault.New(fault.Input, columnsAreHint,
 			"read matrix %s: %s of its %s are named like genes, such as %s, expected conditions",
-			m.spec.File, grouped(len(genes)), plural(len(m.Names), "column", ""), fault.Quote(genes[0]))
+			m.spec.File, ingest.Grouped(len(genes)), ingest.Plural(len(m.Names), "column", ""), fault.Quote(genes[0]))
 	case m.spec.PartialLoss == "" && len(partial) > 0:
 		return fault.New(fault.Input, "set partial_loss=drop to omit these columns",
 			"read matrix %s: found %s of %s whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
-			m.spec.File, grouped(len(partial)), plural(len(m.Names), "column", ""), fault.Quote(partial[0]))
+			m.spec.File, ingest.Grouped(len(partial)), ingest.Plural(len(m.Names), "column", ""), fault.Quote(partial[0]))
 	}
 	return nil
 }
@@ -215,8 +215,7 @@ type matrixReader struct {
 	geneIn  func(name []byte) ([]byte, error)
 	halves  *halves // of a matrix of genes
 
-	ofPartialLoss, ofWholeLoss, ofOtherHalf, ofTriangle *int // cells dropped
-	read, rowsAgain, pairsAgain, partialLossKept        *int // noted: rows, and cells
+	rows int // so far
 
 	loci []locus // of the cell at hand
 }
@@ -231,20 +230,9 @@ type matrixColumn struct {
 }
 
 func (m *matrix) reader(r *screenReader) rowReader {
-	r.reasons = []Count{
-		{What: "of columns without a whole deletion"},
-		{What: "of columns with a whole deletion"},
-		{What: "equal to the value of the same pair in the other half"},
-		{What: "in the other triangle"},
-	}
-	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
-		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, isRow: make(map[string]bool), deleted: make(map[uint32]bool),
 		pairs: pairs.New(true), alleles: m.spec.alleleReader(r.screen.genes), geneIn: nameIn(m.spec.GenePattern, false),
-		ofPartialLoss: &r.reasons[0].N, ofWholeLoss: &r.reasons[1].N,
-		ofOtherHalf: &r.reasons[2].N, ofTriangle: &r.reasons[3].N,
-		read: &r.noted[0].N, rowsAgain: &r.noted[1].N, pairsAgain: &r.noted[2].N, partialLossKept: &r.noted[3].N,
 	}
 	for _, name := range m.Names {
 		reader.columns = append(reader.columns, matrixColumn{
@@ -272,7 +260,8 @@ func (r *matrixReader) locusOf(name []byte) (locus, error) {
 
 // readRow turns the cells of a row into samples.
 func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
-	if *r.read++; *r.read == 1 && r.screen.spec.ColumnsAre == SecondGenes {
+	r.account.Add(ingest.MatrixRow, "", 1)
+	if r.rows++; r.rows == 1 && r.screen.spec.ColumnsAre == SecondGenes {
 		for k := range r.columns {
 			if r.columns[k].locus, err = r.locusOf([]byte(r.columns[k].name)); err != nil {
 				return err
@@ -295,7 +284,7 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 	}
 	if row.Meaning == names.Gene {
 		if r.deleted[row.Gene] {
-			*r.rowsAgain++
+			r.account.Add(ingest.MatrixRowAgain, "", 1)
 		}
 		r.deleted[row.Gene] = true
 	}
@@ -303,7 +292,7 @@ func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 		r.halves.startRow(string(name), row)
 	}
 	for k := range r.columns {
-		r.rows++
+		r.account.Rows++
 		if err := r.cell(batch, i, name, row, k); err != nil {
 			return err
 		}
@@ -321,13 +310,13 @@ func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
 		if !r.halves.leavesOut(column) {
 			return false, nil
 		}
-		*r.ofTriangle++
+		r.account.Add(ingest.OtherTriangle, "", 1)
 		return true, nil
 	case spec.BothHalves || spec.AllowDuplicateIDs:
 		return false, nil
 	}
 	if equal {
-		*r.ofOtherHalf++
+		r.account.Add(ingest.OtherHalf, "", 1)
 	}
 	return equal, r.halves.asymmetric()
 }
@@ -342,13 +331,13 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 	}
 	switch {
 	case column.partialLoss && r.screen.spec.PartialLoss == DropPartialLoss:
-		*r.ofPartialLoss++
+		r.account.Add(ingest.PartialLoss, "", 1)
 		return nil
 	case !column.partialLoss && r.screen.spec.PartialLoss == OnlyPartialLoss:
-		*r.ofWholeLoss++
+		r.account.Add(ingest.WholeLoss, "", 1)
 		return nil
 	case ofGenes && row.Meaning == names.Gene && column.locus.Meaning == names.Gene && row.Gene == column.locus.Gene:
-		r.selfPairs++
+		r.account.Add(ingest.SelfPair, "", 1)
 		return nil
 	}
 	sample := &r.sample
@@ -370,16 +359,16 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		row := float64(batch.First + int64(i)) // ingest.RowAttribute
 		sample.Attributes = append(sample.Attributes, ingest.Value{Number: row})
 	}
-	before := r.Counts.Samples
-	if err := r.add(); err != nil || r.Counts.Samples == before {
+	before := r.Samples
+	if err := r.add(); err != nil || r.Samples == before {
 		return err
 	}
 	if column.partialLoss {
-		*r.partialLossKept++
+		r.account.Add(ingest.PartialLossKept, "", 1)
 	}
 	if len(sample.Genes) == 2 {
 		if _, meeting := r.pairs.Meet(sample.Genes[0], sample.Genes[1]); meeting != pairs.First {
-			*r.pairsAgain++
+			r.account.Add(ingest.PairAgain, "", 1)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // edges are the genes of its rule, each once, in the order of first mention. Unless unknown is an
 // error, a gene that is not in the list has no edges, but stays in rules: as nothing can delete it,
 // it counts as present. model is the one whose genes are the graph's, if there is one.
-func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, genes *names.Resolver, model *gem) (_ []SourceReport, err error) {
+func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, genes *names.Resolver, model *gem) (_ ingest.Accounts, err error) {
 	spec := s.GEM
 	if spec.File == "" {
 		return nil, nil
@@ -30,14 +30,14 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, g
 	if err != nil {
 		return nil, err
 	}
-	reactions := SourceReport{Made: "reactions", File: spec.File, Rows: len(model.reactions), Kept: len(model.reactions)}
-	reactions.note(Count{"whose genes are all unknown, so that no deletion removes them", untouched},
-		Count{"rules with a gene's other name replaced by its id", renamed})
+	reactions := &ingest.Account{Made: "reactions", File: spec.File, Rows: len(model.reactions), Kept: len(model.reactions)}
+	reactions.Add(ingest.UntouchedReaction, "", untouched)
+	reactions.Add(ingest.RenamedRule, "", renamed)
 	if spec.ReactionNodes == Combinations {
 		if model, err = model.combinations(); err != nil {
 			return nil, err
 		}
-		reactions.note(Count{"nodes, one per combination of genes and direction", len(model.reactions)})
+		reactions.Add(ingest.ReactionNode, "", len(model.reactions))
 	}
 	graph.Metabolites = metaboliteNodes(model)
 	if graph.Reactions, err = reactionNodes(model, spec); err != nil {
@@ -50,17 +50,17 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, g
 	}
 	graph.Edges = append(graph.Edges, gprEdges, rmrEdges)
 	gprReport.File = spec.File
-	reports := Report{
+	reports := ingest.Accounts{
 		reactions,
 		{Made: "metabolites", File: spec.File, Rows: graph.Metabolites.Len(), Kept: graph.Metabolites.Len()},
 		{Made: ingest.RMR.String(), File: spec.File, Rows: rmrEdges.Len() + model.merged, Kept: rmrEdges.Len()},
 		gprReport,
 	}
-	reports[2].drop(Count{"added to an earlier one of the same reaction and metabolite", model.merged})
+	reports[2].Add(ingest.RepeatedCoefficient, "", model.merged)
 	if gprReport.Rows == 0 { // a model without rules
-		return reports, reports[:3].check(gemHint, genes, *s.MaxDropped)
+		return reports, checkAll(reports[:3], gemHint, genes, *s.MaxDropped)
 	}
-	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", genes, *s.MaxDropped)
+	return reports, checkAll(reports, "check the names of its genes: none is in the gene list or its aliases", genes, *s.MaxDropped)
 }
 
 // resolveGenes replaces gene names in the rules by ids. It returns how many rules it changed, and
@@ -128,9 +128,9 @@ func reactionNodes(model *gem, spec GEMSpec) (*ingest.Nodes, error) {
 	return nodes, nil
 }
 
-func geneEdges(model *gem, genes *names.Resolver) (*ingest.Edges, SourceReport) {
+func geneEdges(model *gem, genes *names.Resolver) (*ingest.Edges, *ingest.Account) {
 	edges := &ingest.Edges{Type: ingest.GPR}
-	report := SourceReport{Made: ingest.GPR.String()}
+	report := &ingest.Account{Made: ingest.GPR.String()}
 	var missing missingNames
 	for i, reaction := range model.reactions {
 		for _, name := range reaction.genes {
@@ -144,9 +144,9 @@ func geneEdges(model *gem, genes *names.Resolver) (*ingest.Edges, SourceReport) 
 		}
 	}
 	report.Kept = edges.Len()
-	missing.account(&report)
+	missing.account(report)
 	for k := range report.Dropped {
-		report.Dropped[k].What += ", which the rules keep"
+		report.Dropped[k].Detail += ", which the rules keep"
 	}
 	return edges, report
 }
@@ -159,7 +159,7 @@ func metaboliteEdges(model *gem, metabolites *ingest.Nodes) (*ingest.Edges, erro
 			row, ok := metabolites.Index(c.metabolite.id)
 			if !ok {
 				return nil, model.fault(c.metabolite.line, "reaction %s: metabolite %q is not among the model's metabolites, expected one of their %s ids",
-					reaction.id, c.metabolite.id, grouped(metabolites.Len()))
+					reaction.id, c.metabolite.id, ingest.Grouped(metabolites.Len()))
 			}
 			edges.Src, edges.Dst = append(edges.Src, uint32(i)), append(edges.Dst, row)
 			coefficients = append(coefficients, c.value)

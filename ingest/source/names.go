@@ -15,7 +15,7 @@ import (
 // readNames adds the names of genes in tables, and reports on each. Gene ids take precedence over
 // the names of each table, and these over the next table's. Within a table, ids take precedence
 // over names, and earlier columns of names over later ones.
-func readNames(files *inputfile.Files, tables []names.AliasTable, known *names.Builder) (reports Report, err error) {
+func readNames(files *inputfile.Files, tables []names.AliasTable, known *names.Builder) (reports ingest.Accounts, err error) {
 	for k, table := range tables {
 		if column := table.NameColumn(); column > 0 && k == 0 {
 			known.NamesAt(known.Levels() + column)
@@ -37,8 +37,8 @@ type geneName struct {
 
 // readTable adds the names in a table. Its ids are gene ids or names that are known before it, or
 // ids of further genes.
-func readTable(files *inputfile.Files, spec names.AliasTable, known *names.Builder) (SourceReport, error) {
-	report := SourceReport{Made: "aliases", File: spec.File}
+func readTable(files *inputfile.Files, spec names.AliasTable, known *names.Builder) (*ingest.Account, error) {
+	report := &ingest.Account{Made: "aliases", File: spec.File}
 	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, append([]string{spec.ID}, spec.Names...)...)
 	if err != nil {
 		return report, err
@@ -51,7 +51,7 @@ func readTable(files *inputfile.Files, spec names.AliasTable, known *names.Build
 	split := []byte(cmp.Or(spec.Split, "\x00"))
 	named := make([][]geneName, len(columns)) // names get their meaning after the last row
 	empty, outside, ambiguousIDs, dates := 0, 0, 0, 0
-	err = rows.each("aliases", &report, func(batch *table.Batch, i int) error {
+	err = rows.each("aliases", report, func(batch *table.Batch, i int) error {
 		id := batch.Text(columns[0], i)
 		if batch.Missing(columns[0], i) || len(id) == 0 { // a Parquet file can have empty texts
 			empty++
@@ -101,12 +101,16 @@ func readTable(files *inputfile.Files, spec names.AliasTable, known *names.Build
 			known.Add(ids+k, n.name, n.gene)
 		}
 	}
-	report.drop(Count{"without an id", empty}, Count{"of genes that are not in the graph", outside},
-		Count{"of ambiguous names", ambiguousIDs})
-	report.Unknown = known.Shared(ids)
-	report.note(Count{"names that Excel made dates, which mean no gene", dates},
-		Count{"names of several features, which mean none of them", len(report.Unknown)})
-	return report, report.check("check "+string(spec.Place)+": no id of the table is a gene's", known.Resolver(false), 1)
+	report.Add(ingest.WithoutID, "", empty)
+	report.Add(ingest.OutsideGraph, "", outside)
+	report.Add(ingest.AmbiguousName, "", ambiguousIDs)
+	report.Add(ingest.DateAlias, "", dates)
+	for _, name := range known.Shared(ids) {
+		report.AddName(name, 1)
+	}
+	report.Add(ingest.SharedAlias, "", len(report.Names))
+	hint := "check " + string(spec.Place) + ": no id of the table is a gene's"
+	return report, check(report, hint, known.Resolver(false), 1)
 }
 
 func inQuotes(text []byte) bool {

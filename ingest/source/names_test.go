@@ -247,7 +247,7 @@ func TestGeneList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, Report{report})
+	checkAccounts(t, ingest.Accounts{report})
 	if got := strings.Join(genes.IDs, " "); got != "YA YA-1 YB" {
 		t.Errorf("ids are %s, expected YA YA-1 YB", got)
 	}

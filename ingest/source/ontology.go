@@ -19,7 +19,7 @@ import (
 const geneOntology = "gene_ontology"
 
 // addOntology adds the terms of an ontology, their relations, and their genes to a graph.
-func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, genes *names.Resolver) ([]SourceReport, error) {
+func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, genes *names.Resolver) (ingest.Accounts, error) {
 	spec := s.Ontology
 	if spec.File == "" {
 		return nil, nil
@@ -32,7 +32,7 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, gen
 	if err != nil {
 		return nil, err
 	}
-	nodes := SourceReport{Made: geneOntology, File: spec.File, Rows: len(terms.terms)}
+	nodes := &ingest.Account{Made: geneOntology, File: spec.File, Rows: len(terms.terms)}
 	kept := make([]bool, len(terms.terms))
 	obsolete, elsewhere, bare := 0, 0, 0
 	for i, t := range terms.terms {
@@ -46,35 +46,36 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, gen
 		}
 	}
 	a := annotations{relation: spec.Relation, terms: terms, kept: kept, genes: genes, unknown: s.UnknownGenes, pairs: pairs.New(false), joins: make(joins)}
-	var annotated Report
+	var annotated ingest.Accounts
 	for _, table := range spec.Annotations {
 		report, err := a.read(files, table)
 		if err == nil {
-			err = report.check("check that the file annotates these genes, and the settings gene and where", genes, *s.MaxDropped)
+			err = check(report, "check that the file annotates these genes, and the settings gene and where", genes, *s.MaxDropped)
 		}
 		if err != nil {
 			return nil, err
 		}
 		annotated = append(annotated, report)
 	}
-	relations, others, err := terms.relations(spec)
+	relations, err := terms.relations(spec, nodes)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Terms == AnnotatedTerms {
 		bare = terms.dropBare(kept, slices.Clone(a.term), relations)
 	}
-	nodes.drop(Count{"obsolete", obsolete}, Count{"of other namespaces", elsewhere}, Count{"without genes, also below them", bare})
-	nodes.note(others...)
+	nodes.Add(ingest.Obsolete, "obsolete", obsolete)
+	nodes.Add(ingest.OtherNamespace, "other namespaces", elsewhere)
+	nodes.Add(ingest.TermWithoutGenes, "", bare)
 	rows := terms.addNodes(graph, kept)
 	nodes.Kept = graph.NodesOf(geneOntology).Len()
-	reports := Report{nodes}
+	reports := ingest.Accounts{nodes}
 	for _, r := range relations {
 		edges, report := r.edges(kept, rows)
 		report.File = spec.File
 		graph.Edges, reports = append(graph.Edges, edges), append(reports, report)
 	}
-	if err := reports.check("check the settings namespaces, relations and terms", genes, *s.MaxDropped); err != nil {
+	if err := checkAll(reports, "check the settings namespaces, relations and terms", genes, *s.MaxDropped); err != nil {
 		return nil, err
 	}
 	if len(annotated) > 0 {
@@ -91,7 +92,9 @@ type termRelation struct {
 
 // relations returns the relations of terms that are not obsolete, by the name of their edges, and
 // counts those that make no edges. Of the default ones, those that the file lacks are left out.
-func (o *ontology) relations(spec OntologySpec) (all []*termRelation, others []Count, err error) {
+func (o *ontology) relations(
+	spec OntologySpec, account *ingest.Account,
+) (all []*termRelation, err error) {
 	wanted := spec.Relations
 	byName := make(map[string]*termRelation)
 	for _, name := range wanted {
@@ -113,7 +116,7 @@ func (o *ontology) relations(spec OntologySpec) (all []*termRelation, others []C
 			}
 			at, how := o.find([]byte(p.id))
 			if how > byAlternative {
-				return nil, nil, fault.New(fault.Input, oboHint, "read ontology %s:%d: found %s %s of term %s, expected a term of the file",
+				return nil, fault.New(fault.Input, oboHint, "read ontology %s:%d: found %s %s of term %s, expected a term of the file",
 					spec.File, p.line, p.relation, fault.Quote(p.id), t.id)
 			}
 			r := byName[name]
@@ -128,9 +131,9 @@ func (o *ontology) relations(spec OntologySpec) (all []*termRelation, others []C
 		all = append(all, byName[name])
 	}
 	for _, relation := range slices.Sorted(maps.Keys(unwanted)) {
-		others = append(others, Count{"relations " + relation + ", which are not among gene_ontology.relations", unwanted[relation]})
+		account.Add(ingest.UnusedRelation, relation, unwanted[relation])
 	}
-	return all, others, nil
+	return all, nil
 }
 
 // dropBare removes from kept the terms that have no gene, nor a term below them that has one, and
@@ -175,9 +178,9 @@ func (o *ontology) addNodes(graph *ingest.Graph, kept []bool) (rows []uint32) {
 }
 
 // edges returns the edges between kept terms, each pair once.
-func (r *termRelation) edges(kept []bool, rows []uint32) (*ingest.Edges, SourceReport) {
+func (r *termRelation) edges(kept []bool, rows []uint32) (*ingest.Edges, *ingest.Account) {
 	edges := &ingest.Edges{Type: ingest.EdgeType{Source: geneOntology, Relation: r.name, Target: geneOntology}}
-	report := SourceReport{Made: edges.Type.String(), Rows: len(r.src)}
+	report := &ingest.Account{Made: edges.Type.String(), Rows: len(r.src)}
 	met, left, again := pairs.New(false), 0, 0
 	for k, src := range r.src {
 		dst := r.dst[k]
@@ -192,7 +195,8 @@ func (r *termRelation) edges(kept []bool, rows []uint32) (*ingest.Edges, SourceR
 		edges.Src, edges.Dst = append(edges.Src, rows[src]), append(edges.Dst, rows[dst])
 	}
 	report.Kept = edges.Len()
-	report.drop(Count{"of terms that are left out", left}, Count{"repeating an earlier pair of terms", again})
+	report.Add(ingest.TermLeftOut, "", left)
+	report.Add(ingest.RepeatedPair, "", again)
 	return edges, report
 }
 
@@ -211,8 +215,8 @@ type annotations struct {
 }
 
 // read adds the rows of a table.
-func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (SourceReport, error) {
-	report := SourceReport{Made: a.edgeType().String(), File: spec.File}
+func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (*ingest.Account, error) {
+	report := &ingest.Account{Made: a.edgeType().String(), File: spec.File}
 	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, spec.Gene, spec.Term, "evidence", "qualifier")
 	if err != nil {
 		return report, err
@@ -220,7 +224,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 	var missing missingNames
 	var resolved [isUnknown + 1]int
 	elsewhere, again := 0, 0 // terms of other namespaces, and repeated rows
-	err = rows.each("annotations", &report, func(batch *table.Batch, i int) error {
+	err = rows.each("annotations", report, func(batch *table.Batch, i int) error {
 		code, qualifier := batch.Text(columns[2], i), batch.Text(columns[3], i)
 		if err := cmp.Or(table.CheckUTF8(qualifier), table.CheckUTF8(code)); err != nil {
 			return err
@@ -245,7 +249,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 		switch {
 		case how == isUnknown && a.unknown == RefuseNames:
 			return fault.New(fault.Input, "use an ontology of the same release or a later one, or drop such rows with unknown_genes: drop-gene",
-				"term %s is not in the ontology (%s terms)", fault.Quote(id), grouped(len(a.terms.terms)))
+				"term %s is not in the ontology (%s terms)", fault.Quote(id), ingest.Grouped(len(a.terms.terms)))
 		case how == isUnknown:
 			missing.add(string(id))
 		case how != isObsolete && !a.kept[at]:
@@ -266,18 +270,14 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (Source
 		a.evidence[pair], a.qualifier[pair] = a.joins.with(a.evidence[pair], code), a.joins.with(a.qualifier[pair], qualifier)
 		return nil
 	})
-	report.Unnamed = resolved[isUnknown]
-	missing.account(&report)
-	report.drop(
-		Count{"of unknown terms", resolved[isUnknown]},
-		Count{"of obsolete terms that no single term replaces", resolved[isObsolete]},
-		Count{"of terms in other namespaces", elsewhere},
-		Count{"of the gene and term of an earlier row", again},
-	)
-	report.note(
-		Count{"of alternative ids of terms", resolved[byAlternative]},
-		Count{"of obsolete terms, read as the terms that replace them", resolved[byReplacement]},
-	)
+	missing.account(report)
+	report.Add(ingest.UnknownNode, "terms", resolved[isUnknown])
+	report.Add(ingest.Obsolete, "of obsolete terms that no single term replaces",
+		resolved[isObsolete])
+	report.Add(ingest.OtherNamespace, "terms in other namespaces", elsewhere)
+	report.Add(ingest.RepeatedAnnotation, "", again)
+	report.Add(ingest.AlternativeTerm, "", resolved[byAlternative])
+	report.Add(ingest.ReplacedTerm, "", resolved[byReplacement])
 	return report, err
 }
 

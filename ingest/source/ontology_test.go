@@ -303,7 +303,7 @@ func TestOntologyErrors(t *testing.T) {
 	}
 }
 
-func build(t testing.TB, spec GraphSpec) (*ingest.Graph, Report) {
+func build(t testing.TB, spec GraphSpec) (*ingest.Graph, ingest.Accounts) {
 	t.Helper()
 	var files inputfile.Files
 	defer files.Close()

@@ -2,10 +2,9 @@ package source
 
 import (
 	"cmp"
+	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
+	"iter"
 	"strings"
 
 	"tcbuild/conf"
@@ -76,10 +75,10 @@ type LayoutSpec struct {
 // Perturbations is a published perturbation set: its samples have genes of a graph.
 type Perturbations interface {
 	ingest.SampleSource
-	// Report accounts for the rows (cells of a matrix) that the latest Scan read.
-	Report() SourceReport
-	// DroppedNames returns a table of the names that the latest Scan dropped: the name, why, and
-	// how often samples list it. It begins with DroppedNamesHeader.
+	// Account is that of the rows (cells of a matrix) that the latest pass read.
+	Account() *ingest.Account
+	// DroppedNames returns a table of the names that the latest pass dropped: see
+	// Account.DroppedNames.
 	DroppedNames() []byte
 }
 
@@ -111,7 +110,7 @@ func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
 		return text, badSetting(fault.HintOf(err), "%w", err)
 	}
 	if s.MaxDropped == nil {
-		s.MaxDropped = new(DefaultMaxDropped)
+		s.MaxDropped = new(ingest.DefaultMaxDropped)
 	}
 	if err := checkMaxDropped(*s.MaxDropped); err != nil {
 		return text, err
@@ -166,7 +165,7 @@ type plainSet struct {
 	set                 samples.Perturbations
 	spec                PerturbationSpec
 	genes               *names.Resolver
-	report              SourceReport
+	account             ingest.Account // of the latest pass
 }
 
 // openPlain opens the set; see samples.OpenFile. An ambiguous name counts as unknown.
@@ -192,86 +191,55 @@ func (s PerturbationSpec) openPlain(known *names.Resolver, text table.TextOption
 	return &plainSet{SampleSource: filtered, set: set, spec: s, genes: known}, nil
 }
 
-func (p *plainSet) Report() SourceReport { return p.report }
+func (p *plainSet) Account() *ingest.Account { return &p.account }
 
-// Scan reads the samples. A set that loses more than MaxDropped to names of no gene, or
-// of several, is an error.
-func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	counts, err := p.SampleSource.Scan(yield)
-	p.report = p.account(counts)
-	if err == nil || errors.Is(err, samples.ErrNoneRemains) {
-		err = p.report.check("check the columns of genes", p.genes, *p.spec.MaxDropped)
+// Batches reads the samples. A set that loses more than MaxDropped to names of no gene, or of
+// several, is an error.
+func (p *plainSet) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		p.account = ingest.Account{Made: "samples", File: p.spec.File}
+		defer func() { account.Merge(&p.account) }()
+		for batch, err := range p.SampleSource.Batches(ctx, &p.account) {
+			if errors.Is(err, samples.ErrNoneRemains) {
+				break
+			}
+			if !yield(batch, err) || err != nil {
+				return
+			}
+		}
+		p.account.Names = p.set.DroppedNames()
+		for _, name := range p.spec.Controls {
+			if p.genes.Exact([]byte(name)).Known() {
+				p.account.Add(ingest.ControlAlias, "", 1)
+			}
+		}
+		err := check(&p.account, "check the columns of genes", p.genes, *p.spec.MaxDropped)
+		if err != nil {
+			yield(nil, err)
+		}
 	}
-	return counts, err
 }
 
 func (p *plainSet) DroppedNames() []byte {
-	return (&alleleReader{genes: p.genes}).listDropped(p.set.DroppedNames())
+	return p.account.DroppedNames((&alleleReader{genes: p.genes}).explainDropped)
 }
 
-// DroppedNamesHeader is the first line of a table of dropped names.
-const DroppedNamesHeader = "dropped_name\twhy\tcount\n"
-
-// listDropped lists names with their numbers, the most frequent ones first.
-func (r *alleleReader) listDropped(dropped map[string]int) []byte {
-	sorted := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int { return cmp.Or(dropped[b]-dropped[a], strings.Compare(a, b)) })
-	text := DroppedNamesHeader
-	for _, name := range sorted {
-		why := "unknown"
-		if names.IsDate([]byte(name)) {
-			why = "a date, as Excel makes of names"
-		}
-		if answer := r.find(name); answer.Known() {
-			why = "not in the graph: "
-			if answer.Meaning == names.Ambiguous {
-				why = "ambiguous: "
-			}
-			why += strings.Join(r.genes.Owners([]byte(r.spelling(name))), ", ")
-		}
-		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
+// explainDropped says why a name was dropped.
+func (r *alleleReader) explainDropped(name string) string {
+	answer := r.find(name)
+	switch {
+	case !answer.Known() && names.IsDate([]byte(name)):
+		return "a date, as Excel makes of names"
+	case !answer.Known():
+		return "unknown"
 	}
-	return []byte(text)
-}
-
-// account makes the report of one Scan.
-func (p *plainSet) account(counts ingest.Counts) SourceReport {
-	missing := missingNames{names: p.set.Missing()}
-	for name, samples := range missing.names {
-		switch {
-		case p.spec.UnknownGenes != ingest.DropSample:
-		case p.genes.Find([]byte(name)).Meaning == names.Ambiguous:
-			missing.ambiguousRows += samples
-		default:
-			missing.unknownRows += samples
-		}
+	why := "not in the graph: "
+	if answer.Meaning == names.Ambiguous {
+		why = "ambiguous: "
 	}
-	report := SourceReport{Made: "samples", File: p.spec.File, Kept: counts.Samples, Rows: counts.Samples, Unnamed: counts.EmptiedSamples}
-	missing.account(&report)
-	report.drop(
-		Count{"left without a gene, as theirs are unknown", counts.EmptiedSamples},
-		Count{twoNamesReason, counts.SynonymSamples},
-		Count{selfPairReason, counts.SelfPairs},
-		Count{"for which --where is not true", counts.LeftOutSamples},
-	)
-	for _, c := range report.Dropped {
-		report.Rows += c.N
-	}
-	aliasedControls := 0
-	for _, name := range p.spec.Controls {
-		if p.genes.Exact([]byte(name)).Known() {
-			aliasedControls++
-		}
-	}
-	report.note(
-		Count{"that delete no gene", counts.Wildtypes},
-		Count{"names of controls", counts.Controls},
-		Count{"controls that are also other names of genes", aliasedControls},
-		Count{"unknown genes left out", counts.UnknownGenes},
-		Count{"genes listed again in their sample and merged", counts.RepeatedGenes},
-		Count{"infinite phenotype values, which count as missing", counts.InfiniteValues},
-		Count{"texts of attributes whose spaces around them were removed", counts.TrimmedTexts},
-	)
-	return report
+	return why + strings.Join(r.genes.Owners([]byte(r.spelling(name))), ", ")
 }
 
 // names makes the look-up of genes.

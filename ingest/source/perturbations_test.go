@@ -9,12 +9,13 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/sets"
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.
-func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string, counts ingest.Counts, err error) {
+func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string, counts string, err error) {
 	t.Helper()
-	counts, err = p.Scan(func(batch *ingest.Samples) error {
+	account, err := sets.Read(p, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			var ids []string
 			for _, row := range batch.Genes(i) {
@@ -24,7 +25,7 @@ func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string,
 		}
 		return nil
 	})
-	return samples, counts, err
+	return samples, sets.Counts(account), err
 }
 
 func TestPerturbations(t *testing.T) {
@@ -47,7 +48,7 @@ func TestPerturbations(t *testing.T) {
 	if want := []string{"s1 YA+YB", "s2 YB+YC", "s3 YA"}; !slices.Equal(samples, want) {
 		t.Errorf("samples %q, want %q", samples, want)
 	}
-	if want := (ingest.Counts{Samples: 3, UnknownGenes: 1}); counts != want {
+	if want := "3 kept, 1 unknown_left_out"; counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
 	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) || !slices.Equal(p.Columns().Ignored, []string{"x"}) {
@@ -78,19 +79,19 @@ func TestRealPerturbations(t *testing.T) {
 	for _, test := range []struct {
 		file       string
 		spec       PerturbationSpec
-		counts     ingest.Counts
+		counts     string
 		deleted    int // genes of all samples
 		phenotypes string
 	}{
 		{"kuzmin2018_significant/perturbations.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"orfs"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";"}},
-			ingest.Counts{Samples: 17_285}, 37_765, "n_genes n_rating0 n_rating1"},
+			"17285 kept", 37_765, "n_genes n_rating0 n_rating1"},
 		{"emap_collins2007/pairs.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.DropGene},
-			ingest.Counts{Samples: 186_500, UnknownGenes: 762}, 372_238, "score"},
+			"186500 kept, 762 unknown_left_out", 372_238, "score"},
 		{"celaj2020_xga/perturbations_long.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"resistance"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";", AllowWildtype: true}},
-			ingest.Counts{Samples: 85_648, Wildtypes: 848}, 593_600, "resistance"},
+			"85648 kept, 848 wildtype", 593_600, "resistance"},
 	} {
 		t.Run(filepath.Dir(test.file), func(t *testing.T) {
 			test.spec.File = filepath.Join(data, test.file)
@@ -99,7 +100,7 @@ func TestRealPerturbations(t *testing.T) {
 				t.Fatal(err)
 			}
 			deleted := 0
-			counts, err := p.Scan(func(batch *ingest.Samples) error {
+			account, err := sets.Read(p, func(batch *ingest.Samples) error {
 				for i := range batch.Len() {
 					deleted += len(batch.Genes(i))
 				}
@@ -108,6 +109,7 @@ func TestRealPerturbations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			counts := sets.Counts(account)
 			if counts != test.counts || deleted != test.deleted || strings.Join(p.Columns().PhenotypeNames(), " ") != test.phenotypes {
 				t.Errorf("counts %+v, %d genes, phenotypes %q; want %+v, %d, %s",
 					counts, deleted, p.Columns().PhenotypeNames(), test.counts, test.deleted, test.phenotypes)
@@ -117,11 +119,11 @@ func TestRealPerturbations(t *testing.T) {
 			if p, err = test.spec.Open(g); err != nil {
 				t.Fatal(err)
 			}
-			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+			_, err = sets.ReadAll(p)
 			switch {
-			case test.counts.UnknownGenes > 0:
+			case strings.Contains(test.counts, "unknown"):
 				checkFault(t, err, fault.Input, "pairs.tsv.gz:2", `"REP1"`)
-			case test.counts.Wildtypes > 0:
+			case strings.Contains(test.counts, "wildtype"):
 				checkFault(t, err, fault.Input, "perturbations_long.tsv.gz:")
 			case err != nil:
 				t.Error(err)

@@ -73,10 +73,10 @@ func (r *relation) add(src, dst uint32, weight float64, cells []cell, state *pai
 
 // finish makes the table of a group's relation, in row order: it ablates the edges, and appends a
 // self loop without weight of every gene if the relation asks for them.
-func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceReport, error) {
+func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, *ingest.Account, error) {
 	rows, done, err := r.ablate(f.ablation, f.undirected)
 	if err != nil {
-		return nil, SourceReport{}, fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.path, err)
+		return nil, nil, fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.path, err)
 	}
 	edges := &ingest.Edges{Type: r.kind, Src: r.src, Dst: r.dst}
 	appended := 0
@@ -101,28 +101,28 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 		parts = append(parts, array.MakeArrayOfNull(memory.DefaultAllocator, values.DataType(), appended))
 		all, err := array.Concatenate(parts, memory.DefaultAllocator)
 		if err != nil {
-			return nil, SourceReport{}, err
+			return nil, nil, err
 		}
 		edges.Columns = append(edges.Columns, ingest.Column{Name: f.kept[k].name, Values: all})
 	}
 
-	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.rows.refusedRows(), Kept: edges.Len() - appended, AllKept: r.limited && r.refused == 0}
-	report.drop(f.rows.refused...)
-	g.missing.account(&report)
-	report.drop(
-		Count{r.refusal, r.refused},
-		Count{"self loops", r.loopsDropped},
-		Count{"the other direction of an earlier row", r.reversed},
-		Count{"repeating an earlier row", r.repeated},
-	)
-	report.note(
-		Count{"kept although an earlier row has the same genes", r.duplicates},
-		Count{"with another weight than the first row of the pair", r.differing},
-		Count{"self loops appended", appended},
-	)
-	done.account(&report, f.ablation)
+	report := &ingest.Account{Made: r.kind.String(), File: f.path, Kept: edges.Len() - appended}
+	report.Rows = g.rows
+	report.Merge(&f.rows.refused)
+	g.missing.account(report)
+	report.Add(ingest.WeightOutside, r.refusal, r.refused)
+	report.Add(ingest.SelfLoop, "", r.loopsDropped)
+	report.Add(ingest.OtherDirection, "", r.reversed)
+	report.Add(ingest.RepeatedRow, "", r.repeated)
+	report.Add(ingest.RowAgain, "", r.duplicates)
+	report.Add(ingest.OtherWeight, "", r.differing)
+	report.Add(ingest.LoopAppended, "", appended)
+	if r.limited && r.refused == 0 {
+		report.Add(ingest.WeightsInside, "", g.rows)
+	}
+	done.account(report, f.ablation)
 	for k, n := range g.byKind {
-		report.noteAgain("names read as "+f.names.Labels()[k], n)
+		report.Add(ingest.ReadAs, f.names.Labels()[k], n)
 	}
 	return edges, report, nil
 }

@@ -2,10 +2,10 @@ package source
 
 import (
 	"fmt"
-	"slices"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
@@ -25,8 +25,8 @@ func checkRows(place conf.Place, s where.RowsSpec) error {
 // sourceRows are the rows of a table that count.
 type sourceRows struct {
 	*where.Table
-	refused []Count // rows by the label of the filter that drops them
-	after   func()  // if set, it is called after each batch
+	refused ingest.Account // rows that filters drop
+	after   func()         // if set, it is called after each batch
 }
 
 // openRows opens a table, and finds columns of it by name.
@@ -36,9 +36,6 @@ func openRows(files *inputfile.Files, text table.TextSpec, rows where.RowsSpec, 
 		return nil, nil, err
 	}
 	r := &sourceRows{Table: table}
-	for _, label := range table.Labels() {
-		r.refused = append(r.refused, Count{What: label})
-	}
 	return r, columns, nil
 }
 
@@ -48,29 +45,21 @@ func (r *sourceRows) refuses(batch *table.Batch, i int) (bool, error) {
 	if !drops {
 		return false, err
 	}
-	k := slices.IndexFunc(r.refused, func(c Count) bool { return c.What == label })
-	r.refused[k].N++
+	r.refused.Rows++
+	r.refused.Drop(ingest.FilteredOut, label, batch.First+int64(i), nil)
 	return true, nil
-}
-
-// refusedRows is the number of rows that were refused.
-func (r *sourceRows) refusedRows() (n int) {
-	for _, c := range r.refused {
-		n += c.N
-	}
-	return n
 }
 
 // each visits the rows in order, accounts for the others, and closes the table. Errors say what was
 // read, and which row.
-func (r *sourceRows) each(what string, report *SourceReport, visit func(batch *table.Batch, i int) error) error {
+func (r *sourceRows) each(what string, report *ingest.Account, visit func(batch *table.Batch, i int) error) error {
 	defer r.Close()
-	defer func() { report.drop(r.refused...) }()
+	defer func() { report.Merge(&r.refused) }()
 	for batch, err := range r.Batches() {
 		for i := 0; err == nil && i < batch.Len; i++ {
-			report.Rows++
 			var refused bool
 			if refused, err = r.refuses(batch, i); err == nil && !refused {
+				report.Rows++
 				err = visit(batch, i)
 			}
 			if err != nil {

@@ -2,6 +2,9 @@ package source
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -27,8 +30,7 @@ type screen struct {
 	columns        ingest.Columns
 	filter         *where.Filter                 // nil: all samples are kept
 	reader         func(*screenReader) rowReader // makes the rowReader of one Scan
-	report         SourceReport
-	dropped        map[string]int // how often rows list each unknown name, of the latest Scan
+	account        ingest.Account                // of the latest pass
 }
 
 // rowReader turns row i of a batch into samples, or counts why it does not.
@@ -36,48 +38,63 @@ type rowReader func(batch *table.Batch, i int) error
 
 func (s *screen) Columns() ingest.Columns { return s.columns }
 
-func (s *screen) Report() SourceReport { return s.report }
+func (s *screen) Account() *ingest.Account { return &s.account }
 
 func (s *screen) DroppedNames() []byte {
 	reader := s.spec.alleleReader(s.genes)
-	return reader.listDropped(s.dropped)
+	return s.account.DroppedNames(reader.explainDropped)
 }
 
-// Scan reads the samples. The receiver owns each batch. A table without any
-// sample is an error.
-func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+// Batches reads the samples. A table without any sample is an error.
+func (s *screen) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		if err := s.scan(ctx, account, yield); err != nil && err != errStopped {
+			yield(nil, err)
+		}
+	}
+}
+
+var errStopped = errors.New("the loop over the samples has ended")
+
+func (s *screen) scan(
+	ctx context.Context, account *ingest.Account, yield func(*ingest.Samples, error) bool,
+) error {
 	in, err := table.OpenFile(s.file, s.text)
 	if err != nil {
-		return ingest.Counts{}, err
+		return err
 	}
 	defer in.Close()
-	r := &screenReader{screen: s, kinds: make(map[int]int)}
-	r.Batcher = ingest.NewBatcher(s.columns, func(samples *ingest.Samples) error {
-		r.failed = yield(samples)
-		return r.failed
-	})
+	s.account = ingest.Account{Made: "samples", File: s.spec.File}
+	defer func() { account.Merge(&s.account) }()
+	r := &screenReader{screen: s, account: &s.account}
+	r.Batcher = ingest.NewBatcher(s.columns, yield)
 	read := s.reader(r)
 	err = in.Each(func(batch *table.Batch, i int) error {
-		err := read(batch, i)
-		if err == nil || r.failed != nil {
-			return cmp.Or(r.failed, err)
+		err := cmp.Or(read(batch, i), context.Cause(ctx))
+		if err == nil || err == errStopped {
+			return err
 		}
-		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", in.Where(batch.First+int64(i)), err)
+		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w",
+			in.Where(batch.First+int64(i)), err)
 	})
 	if err != nil {
-		return r.Counts, err
+		return err
 	}
 	if r.end != nil {
 		if err := r.end(); err != nil {
-			return r.Counts, fault.New(fault.KindOf(err), fault.HintOf(err),
+			return fault.New(fault.KindOf(err), fault.HintOf(err),
 				"read perturbations %s: %w", s.spec.File, err)
 		}
 	}
-	s.report, s.dropped = r.account(), r.missing.names
-	if err := s.report.check(r.emptyHint(), s.genes, *s.spec.MaxDropped); err != nil {
-		return r.Counts, err
+	if err := check(&s.account, r.emptyHint(), s.genes, *s.spec.MaxDropped); err != nil {
+		return err
 	}
-	return r.Counts, r.Flush()
+	if !r.Flush() {
+		return errStopped
+	}
+	return nil
 }
 
 // openScreen opens the file, and calls layOut to find out how to read it.
@@ -104,24 +121,10 @@ func (s PerturbationSpec) openScreen(known *names.Resolver, text table.TextOptio
 type screenReader struct {
 	*screen
 	*ingest.Batcher
-	failed error         // error of yield
 	end    func() error  // checks the table after its last row; may be nil
 	sample ingest.Sample // of the current row, or cell
 
-	rows     int
-	missing  missingNames
-	geneless int // rows that drop-gene left without genes
-	// rows with an allele that does not count as a deletion, by the index of its kind in
-	// alleleKinds
-	kinds       map[int]int
-	synonymRows int
-	selfPairs   int
-	severalRows int     // rows with a name of several genes
-	unmeasured  int     // rows without phenotypes
-	leftOut     int     // samples for which Where is not true
-	reasons     []Count // other reasons to drop a row, specific to the kind of table
-	marked      int     // samples with a marker
-	noted       []Count // other notes, specific to the kind of table
+	account *ingest.Account
 
 	// of the current row; they count if it becomes a sample
 	row struct{ unknown, marked int }
@@ -141,13 +144,13 @@ func (r *screenReader) genotype(loci []locus) (ok bool, err error) {
 		case l.Meaning != names.Gene && r.spec.UnknownGenes != ingest.DropGene:
 			return false, r.lost(l)
 		case !slices.Contains(r.spec.Alleles, l.kind):
-			r.kinds[slices.Index(alleleKinds, l.kind)]++
+			r.account.Add(ingest.OtherAllele, string(l.kind), 1)
 			return false, nil
 		case l.Meaning != names.Gene:
 			if err := names.Unexpected([]byte(l.name)); err != nil {
 				return false, err
 			}
-			r.missing.add(l.name)
+			r.account.AddName(l.name, 1)
 			r.row.unknown++
 		default:
 			genes = append(genes, l.Gene)
@@ -157,16 +160,16 @@ func (r *screenReader) genotype(loci []locus) (ok bool, err error) {
 		if r.spec.Synonyms != ingest.DropSynonyms {
 			return false, names.TwoNames(a.name, b.name, r.screen.genes.ID(a.Answer))
 		}
-		r.synonymRows++
+		r.account.Add(ingest.SynonymNames, "", 1)
 		return false, nil
 	}
 	if r.row.unknown > 0 && len(genes) == 0 {
-		r.geneless++
+		r.account.Add(ingest.NoGeneLeft, "", 1)
 		return false, nil
 	}
 	slices.Sort(genes)
 	if r.sample.Genes = slices.Compact(genes); len(r.sample.Genes) < len(genes) {
-		r.selfPairs++
+		r.account.Add(ingest.SelfPair, "", 1)
 		return false, nil
 	}
 	return true, nil
@@ -185,12 +188,6 @@ func synonyms(loci []locus) (a, b *locus) {
 	return nil, nil
 }
 
-// Why rows that name a gene twice are dropped.
-const (
-	twoNamesReason = "with two names of one gene"
-	selfPairReason = "of a gene with itself"
-)
-
 const severalHint = "name each gene in a column of its own; to read several from one, omit --source and strains, and pass --genes-columns COLUMN 'gene_delimiter=CHARACTER'"
 
 // dropSeveral counts a row with a name that names several genes, such as KLRC4-KLRK1, or returns an
@@ -201,9 +198,9 @@ func (r *screenReader) dropSeveral(l locus) error {
 			return err
 		}
 		if l.Meaning != names.Gene {
-			r.missing.add(l.name)
+			r.account.AddName(l.name, 1)
 		}
-		r.severalRows++
+		r.account.Add(ingest.SeveralGenes, "", 1)
 		return nil
 	}
 	quoted := make([]string, len(l.several))
@@ -231,7 +228,12 @@ func (r *screenReader) lost(l locus) error {
 		}
 		return fault.New(fault.Input, hint+dropHint, "%w", err)
 	}
-	r.missing.lose(l.name, l.Meaning)
+	r.account.AddName(l.name, 1)
+	if l.Meaning == names.Ambiguous {
+		r.account.Add(ingest.AmbiguousName, "", 1)
+	} else {
+		r.account.Add(ingest.UnknownGene, "", 1)
+	}
 	return nil
 }
 
@@ -242,7 +244,7 @@ func (r *screenReader) add() error {
 	sample := &r.sample
 	measured := func(value float64) bool { return !math.IsNaN(value) }
 	if len(sample.Phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(sample.Phenotypes, measured) {
-		r.unmeasured++
+		r.account.Add(ingest.WithoutPhenotype, "", 1)
 		return nil
 	}
 	if len(sample.Genes) == 0 && !r.spec.AllowWildtype {
@@ -252,53 +254,32 @@ func (r *screenReader) add() error {
 		return err
 	}
 	if r.filter != nil && !r.filter.Keeps(sample) {
-		r.leftOut++
+		r.account.Add(ingest.WhereNotTrue, "", 1)
 		return nil
 	}
 	if len(sample.Genes) == 0 {
-		r.Counts.Wildtypes++
+		r.account.Add(ingest.Wildtype, "", 1)
 	}
-	r.Counts.UnknownGenes += r.row.unknown
-	r.marked += r.row.marked
-	return r.Batcher.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes[:len(r.columns.Attributes)])
-}
-
-// account makes the report of the rows read.
-func (r *screenReader) account() SourceReport {
-	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unnamed: r.geneless + r.severalRows}
-	r.missing.account(&report)
-	report.drop(
-		Count{"with several genes in place of one", r.severalRows},
-		Count{"left without a gene, as theirs are unknown", r.geneless},
-		Count{twoNamesReason, r.synonymRows},
-		Count{selfPairReason, r.selfPairs},
-	)
-	for k, kind := range alleleKinds {
-		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
-		report.Alleles += r.kinds[k]
+	r.account.Add(ingest.UnknownLeftOut, "", r.row.unknown)
+	r.account.Add(ingest.MarkedSample, "", r.row.marked)
+	r.account.Kept++
+	attributes := sample.Attributes[:len(r.columns.Attributes)]
+	if !r.Batcher.Add(sample.ID, sample.Genes, sample.Phenotypes, attributes) {
+		return errStopped
 	}
-	report.drop(r.reasons...)
-	report.drop(Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut})
-	report.note(
-		Count{"that delete no gene", r.Counts.Wildtypes},
-		Count{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
-		Count{"with a marker, which counts as no deletion", r.marked},
-		Count{"texts of attributes whose spaces around them were removed", r.Counts.TrimmedTexts},
-	)
-	report.note(r.noted...)
-	return report
+	return nil
 }
 
 // emptyHint is the hint for a table without any sample.
 func (r *screenReader) emptyHint() string {
 	switch {
-	case r.leftOut > 0:
+	case r.account.Sum(ingest.WhereNotTrue) > 0:
 		return where.NoneKeptHint
-	case r.unmeasured > 0:
+	case r.account.Sum(ingest.WithoutPhenotype) > 0:
 		return "name the columns with phenotypes, or set keep_unmeasured=true"
-	case len(r.kinds) > 0:
+	case r.account.Sum(ingest.OtherAllele) > 0:
 		return "check the columns of strains and alleles: no row has only deletions"
-	case r.severalRows > r.missing.unknownRows+r.missing.ambiguousRows:
+	case 2*r.account.Sum(ingest.SeveralGenes) > r.account.LostToNames():
 		return severalHint
 	}
 	return "check that it is the right file"

@@ -14,6 +14,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 // screenGenes is a graph's gene list with SGD's names for it. SHARED means two genes.
@@ -46,16 +47,16 @@ func readScreen(t testing.TB, s Perturbations, err error, genes *ingest.Nodes) (
 	if err != nil {
 		return nil, "", err
 	}
-	_, err = s.Scan(func(batch *ingest.Samples) error {
+	_, err = sets.Read(s, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			samples = append(samples, sampleText(batch, i, genes))
 		}
 		return nil
 	})
 	if err == nil {
-		checkAccounts(t, Report{s.Report()})
+		checkAccounts(t, ingest.Accounts{s.Account()})
 	}
-	return samples, s.Report().String(), err
+	return samples, s.Account().String(), err
 }
 
 func checkSamples(t *testing.T, got, want []string) {
@@ -88,7 +89,7 @@ func TestSGA(t *testing.T) {
 	}
 	checkSamples(t, samples, []string{"1 YAL002W+YAL016C-B [0.25 NaN]", "3 YAL002W+YBR150C [2 0]"})
 	const want = "samples: 2 of 9 entries of s.tsv; dropped: 1 of unknown genes, 1 of ambiguous names, 1 of a gene with itself, " +
-		"1 of allele kind damp, which is not among alleles, 2 of allele kind ts, which is not among alleles, " +
+		"2 of allele kind ts, which is not among alleles, 1 of allele kind damp, which is not among alleles, " +
 		"1 of allele kind other, which is not among alleles; noted: " +
 		"1 with a marker, which counts as no deletion; unknown names: SHARED, YZZ999W"
 	if report != want {
@@ -127,7 +128,7 @@ func TestAmbiguousAllele(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(screen.DroppedNames())
-	if want := DroppedNamesHeader + "shared\tambiguous: YAL002W, YAL016C-B\t1\n"; got != want {
+	if want := ingest.DroppedNamesHeader + "shared\tambiguous: YAL002W, YAL016C-B\t1\n"; got != want {
 		t.Errorf("dropped names %q, want %q", got, want)
 	}
 }
@@ -268,7 +269,7 @@ func TestScreenSources(t *testing.T) {
 		spec.Alleles = alleleKinds
 		screen, err := spec.Open(&ingest.Graph{Genes: genes})
 		samples, report, err := readScreen(t, screen, err, genes)
-		if err != nil || len(samples) == 0 || len(screen.Report().Dropped) > 0 {
+		if err != nil || len(samples) == 0 || len(screen.Account().Dropped) > 0 {
 			t.Errorf("%s: %d samples, %v, %s", source.Name, len(samples), err, report)
 		}
 	}
@@ -306,7 +307,7 @@ func TestRealScreens(t *testing.T) {
 				t.Fatal(err)
 			}
 			genes, sum := 0, 0.0
-			counts, err := screen.Scan(func(batch *ingest.Samples) error {
+			counts, err := sets.Read(screen, func(batch *ingest.Samples) error {
 				for i := range batch.Len() {
 					genes += len(batch.Genes(i))
 					sum += batch.Phenotypes(i)[0]
@@ -316,10 +317,10 @@ func TestRealScreens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkAccounts(t, Report{screen.Report()})
-			if screen.Report().Rows != test.rows || counts.Samples != test.samples || genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
-				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s", screen.Report().Rows, counts.Samples, genes, sum,
-					test.rows, test.samples, test.genes, test.sum, screen.Report())
+			checkAccounts(t, ingest.Accounts{screen.Account()})
+			if screen.Account().Rows != test.rows || counts.Kept != test.samples || genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
+				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s", screen.Account().Rows, counts.Kept, genes, sum,
+					test.rows, test.samples, test.genes, test.sum, screen.Account())
 			}
 		})
 	}
@@ -342,8 +343,8 @@ func FuzzScreens(f *testing.F) {
 			}
 			return
 		}
-		if len(samples) != screen.Report().Kept {
-			t.Fatalf("%d samples, %d reported", len(samples), screen.Report().Kept)
+		if len(samples) != screen.Account().Kept {
+			t.Fatalf("%d samples, %d reported", len(samples), screen.Account().Kept)
 		}
 	})
 }
@@ -389,7 +390,7 @@ func BenchmarkScreens(b *testing.B) {
 			b.SetBytes(int64(len(kind.text)))
 			before := cpuTime(b)
 			for b.Loop() {
-				if _, err := screen.Scan(func(*ingest.Samples) error { return nil }); err != nil {
+				if _, err := sets.ReadAll(screen); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -152,7 +152,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	r.sample = r.NewSample()
 	ids := r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
-		r.rows++
+		r.account.Rows++
 		r.ReadID(batch, i, &r.sample)
 		if err := ids.Add(r.sample.ID, batch.First+int64(i)); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 		if ok, err := r.genotype(loci); err != nil || !ok {
 			return err
 		}
-		if err := r.ReadValues(batch, i, &r.sample, &r.Counts); err != nil {
+		if err := r.ReadValues(batch, i, &r.sample, r.account); err != nil {
 			return err
 		}
 		return r.add()

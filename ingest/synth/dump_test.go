@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -33,7 +34,7 @@ func dump(w io.Writer, graph *ingest.Graph, samples ingest.SampleSource, limit i
 		}
 	}
 	fmt.Fprintf(w, "samples: %s\n", strings.Join(samples.Columns().PhenotypeNames(), ", "))
-	_, err := samples.Scan(func(batch *ingest.Samples) error {
+	_, err := sets.Read(samples, func(batch *ingest.Samples) error {
 		for i := range min(limit-min(limit, batch.First), batch.Len()) {
 			fmt.Fprintf(w, "%s\t%d\t%v\n", batch.ID(i), batch.Genes(i), batch.Phenotypes(i))
 		}

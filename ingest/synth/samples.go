@@ -1,7 +1,9 @@
 package synth
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -11,7 +13,7 @@ import (
 	"tcbuild/ingest"
 )
 
-const batchSize = 1024 // samples per batch of Scan
+const batchSize = 1024 // samples per batch
 
 // samples is a perturbation set that is computed, not stored.
 type samples struct {
@@ -63,20 +65,27 @@ func (s *samples) Place(row int64) (string, error) { return fmt.Sprintf("sample 
 
 func (s *samples) Close() error { return nil }
 
-func (s *samples) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	var counts ingest.Counts
-	for first := 0; first < s.count; first += batchSize {
-		size := min(batchSize, s.count-first)
-		batch := ingest.NewSamples(first, s.Columns(), size)
-		for i := first; i < first+size; i++ {
-			s.appendSample(batch, i)
-		}
-		counts.Samples += size
-		if err := yield(batch); err != nil {
-			return counts, err
+func (s *samples) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		for first := 0; first < s.count; first += batchSize {
+			if ctx.Err() != nil {
+				yield(nil, context.Cause(ctx))
+				return
+			}
+			size := min(batchSize, s.count-first)
+			batch := ingest.NewSamples(first, s.Columns(), size)
+			for i := first; i < first+size; i++ {
+				s.appendSample(batch, i)
+			}
+			account.Rows += size
+			account.Kept += size
+			if !yield(batch, nil) {
+				return
+			}
 		}
 	}
-	return counts, nil
 }
 
 func (s *samples) appendSample(batch *ingest.Samples, index int) {

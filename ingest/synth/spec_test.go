@@ -6,6 +6,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 func TestNamed(t *testing.T) {
@@ -31,7 +32,7 @@ func TestNamed(t *testing.T) {
 
 func collect(t *testing.T, source ingest.SampleSource) (genotypes [][]uint32) {
 	t.Helper()
-	_, err := source.Scan(func(samples *ingest.Samples) error {
+	_, err := sets.Read(source, func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			genotypes = append(genotypes, samples.Genes(i))
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 // incidentEdges lists for each gene the positions of the edges that touch it, a self loop once.
@@ -96,7 +97,7 @@ func TestYeastStatistics(t *testing.T) {
 	// Positions are counted for one sample in 64: the mean's standard error is 0.5 %.
 	var counts []int
 	triples, samples, interactions := 0, 0, 0
-	_, err := Samples(Yeast, 0, Yeast.Samples).Scan(func(batch *ingest.Samples) error {
+	_, err := sets.Read(Samples(Yeast, 0, Yeast.Samples), func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			samples++
 			if len(batch.Genes(i)) == 3 {

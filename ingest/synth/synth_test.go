@@ -11,6 +11,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 func TestParseScale(t *testing.T) {
@@ -197,7 +198,7 @@ func checkStoichiometry(t *testing.T, graph *ingest.Graph) {
 func texts(t *testing.T, source ingest.SampleSource) []string {
 	t.Helper()
 	var lines []string
-	counts, err := source.Scan(func(batch *ingest.Samples) error {
+	counts, err := sets.Read(source, func(batch *ingest.Samples) error {
 		if batch.First != len(lines) {
 			t.Errorf("a batch starts at %d after %d samples", batch.First, len(lines))
 		}
@@ -206,7 +207,7 @@ func texts(t *testing.T, source ingest.SampleSource) []string {
 		}
 		return nil
 	})
-	if err != nil || counts != (ingest.Counts{Samples: len(lines)}) {
+	if err != nil || counts.Kept != len(lines) {
 		t.Errorf("Scan returned %+v, %v after %d samples", counts, err, len(lines))
 	}
 	return lines
@@ -235,7 +236,7 @@ func TestSamplesAreGenotypes(t *testing.T) {
 			t.Errorf("%s: %d deletable genes, want %d, ascending", scale.Name, len(deletable), scale.genes-scale.essential)
 		}
 		deleted := make(map[uint32]bool)
-		_, err := Samples(scale, 3, 50_000).Scan(func(batch *ingest.Samples) error {
+		_, err := sets.Read(Samples(scale, 3, 50_000), func(batch *ingest.Samples) error {
 			for i := range batch.Len() {
 				genes := batch.Genes(i)
 				if len(genes) < 2 || len(genes) > 3 {
@@ -269,13 +270,13 @@ func TestSamplesAreGenotypes(t *testing.T) {
 func TestScanStopsAtTheFirstErrorOfYield(t *testing.T) {
 	stop := errors.New("stop")
 	calls := 0
-	counts, err := Samples(Tiny, 0, 10*batchSize).Scan(func(*ingest.Samples) error {
+	counts, err := sets.Read(Samples(Tiny, 0, 10*batchSize), func(*ingest.Samples) error {
 		if calls++; calls == 2 {
 			return stop
 		}
 		return nil
 	})
-	if err != stop || calls != 2 || counts.Samples != 2*batchSize {
+	if err != stop || calls != 2 || counts.Kept != 2*batchSize {
 		t.Errorf("Scan returned %+v, %v after %d calls; want %d samples, %v, 2 calls", counts, err, calls, 2*batchSize, stop)
 	}
 }
@@ -299,7 +300,7 @@ func BenchmarkSamples(b *testing.B) {
 	source := Samples(Yeast, 0, 100*batchSize)
 	b.SetBytes(100 * batchSize * (6 + 3*4 + 2*8)) // id, genes and phenotypes of each
 	for b.Loop() {
-		if _, err := source.Scan(func(*ingest.Samples) error { return nil }); err != nil {
+		if _, err := sets.ReadAll(source); err != nil {
 			b.Fatal(err)
 		}
 	}

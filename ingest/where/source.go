@@ -1,6 +1,9 @@
 package where
 
 import (
+	"context"
+	"iter"
+
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
@@ -34,46 +37,48 @@ func NewSource(source ingest.SampleSource, name, expression string, genes Genes)
 // Columns are the samples' columns, without what only the filter reads.
 func (s *Source) Columns() ingest.Columns { return s.SampleSource.Columns().Kept() }
 
-// Scan reads the set and passes on the samples that are kept, in batches that depend only on them.
-// It is an error if none is. Samples and Wildtypes of its counts are of these, the others of all
-// samples that were read.
-func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	columns := s.Columns()
-	yielded, next := false, 0
-	kept := ingest.NewBatcher(columns, func(samples *ingest.Samples) error {
-		yielded, next = true, samples.First+samples.Len()
-		return yield(samples)
-	})
-	sample := ingest.Sample{}
-	counts, err := s.SampleSource.Scan(func(samples *ingest.Samples) error {
-		yielded = false
-		for i := range samples.Len() {
-			samples.At(i, &sample)
-			if !s.filter.Keeps(&sample) {
-				continue
+// Batches reads the set and passes on the samples that are kept, in batches that depend only on
+// them. It is an error if none is. Of what is noted of rows, the account has the wild types that
+// are kept, and all else of all samples that were read.
+func (s *Source) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		wildtypes, read := 0, ingest.Account{}
+		kept := ingest.NewBatcher(s.Columns(), yield)
+		defer func() {
+			read.Add(ingest.WhereNotTrue, "", read.Kept-kept.Samples)
+			read.Remove(ingest.Wildtype)
+			read.Add(ingest.Wildtype, "", wildtypes)
+			read.Kept = kept.Samples
+			account.Merge(&read)
+		}()
+		sample := ingest.Sample{}
+		for samples, err := range s.SampleSource.Batches(ctx, &read) {
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-			if len(sample.Genes) == 0 {
-				kept.Counts.Wildtypes++
-			}
-			if err := kept.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes[:len(columns.Attributes)]); err != nil {
-				return err
+			for i := range samples.Len() {
+				samples.At(i, &sample)
+				if !s.filter.Keeps(&sample) {
+					continue
+				}
+				if len(sample.Genes) == 0 {
+					wildtypes++
+				}
+				attributes := sample.Attributes[:len(s.Columns().Attributes)]
+				if !kept.Add(sample.ID, sample.Genes, sample.Phenotypes, attributes) {
+					return
+				}
 			}
 		}
-		if yielded {
-			return nil
+		if read.Kept > 0 && kept.Samples == 0 {
+			yield(nil, NoneKept("perturbations", s.name, s.expression, read.Kept))
+			return
 		}
-		return yield(ingest.NewSamples(next, columns, 0)) // so that the receiver can stop
-	})
-	read := counts.Samples
-	counts.Samples, counts.Wildtypes = kept.Counts.Samples, kept.Counts.Wildtypes
-	counts.LeftOutSamples = read - counts.Samples
-	switch {
-	case err != nil || read == 0:
-		return counts, err
-	case counts.Samples == 0:
-		return counts, NoneKept("perturbations", s.name, s.expression, read)
+		kept.Flush()
 	}
-	return counts, kept.Flush()
 }
 
 // NoneKeptHint is the hint for an expression that is true for no sample.

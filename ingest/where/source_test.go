@@ -1,8 +1,10 @@
 package where
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/sets"
 )
 
 // list is a perturbation set in memory, in batches of a few samples.
@@ -21,22 +24,26 @@ type list struct {
 
 func (l list) Columns() ingest.Columns { return columns }
 
-func (l list) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	counts := ingest.Counts{RepeatedGenes: 7}
-	for part := range slices.Chunk(l.samples, l.batch) {
-		batch := ingest.NewSamples(counts.Samples, columns, len(part))
-		for _, s := range part {
-			batch.Append(s.ID, s.Genes, s.Phenotypes, s.Attributes)
-			counts.Samples++
-			if len(s.Genes) == 0 {
-				counts.Wildtypes++
+func (l list) Batches(
+	_ context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		account.Add(ingest.RepeatedGene, "", 7)
+		for part := range slices.Chunk(l.samples, l.batch) {
+			batch := ingest.NewSamples(account.Kept, columns, len(part))
+			for _, s := range part {
+				batch.Append(s.ID, s.Genes, s.Phenotypes, s.Attributes)
+				account.Rows++
+				account.Kept++
+				if len(s.Genes) == 0 {
+					account.Add(ingest.Wildtype, "", 1)
+				}
+			}
+			if !yield(batch, nil) {
+				return
 			}
 		}
-		if err := yield(batch); err != nil {
-			return counts, err
-		}
 	}
-	return counts, nil
 }
 
 func describe(id []byte, genes []uint32, phenotypes []float64, attributes []ingest.Value) string {
@@ -66,7 +73,7 @@ func TestSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		counts, err := source.Scan(func(batch *ingest.Samples) error {
+		account, err := sets.Read(source, func(batch *ingest.Samples) error {
 			if batch.First != len(got) {
 				t.Errorf("a batch of %d samples starts at %d, expected %d", batch.Len(), batch.First, len(got))
 			}
@@ -81,8 +88,9 @@ func TestSource(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("%s: got %q, want %q", o.text, got, want)
 		}
-		if want := (ingest.Counts{Samples: len(want), Wildtypes: wildtypes, LeftOutSamples: len(set.samples) - len(want), RepeatedGenes: 7}); counts != want {
-			t.Fatalf("%s: got %+v, want %+v", o.text, counts, want)
+		if account.Kept != len(want) || account.Sum(ingest.Wildtype) != wildtypes ||
+			account.Sum(ingest.RepeatedGene) != 7 || !account.IsComplete() {
+			t.Fatalf("%s: got %+v, want %d samples and %d wild types", o.text, account, len(want), wildtypes)
 		}
 	}
 }
@@ -93,18 +101,15 @@ func TestSourceErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = source.Scan(func(*ingest.Samples) error { return nil })
+	_, err = sets.ReadAll(source)
 	if want := `read perturbations set.tsv: --where "fitness > 7" matches none of 2 samples, expected at least one`; fmt.Sprint(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	stop := errors.New("enough")
-	if _, err := source.Scan(func(*ingest.Samples) error { return stop }); err != stop {
-		t.Errorf("got %v, want the receiver's error, though nothing is kept", err)
-	}
 	if source, err = NewSource(set, "set.tsv", `true`, genes); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := source.Scan(func(*ingest.Samples) error { return stop }); err != stop {
+	if _, err := sets.Read(source, func(*ingest.Samples) error { return stop }); err != stop {
 		t.Errorf("got %v, want the receiver's error", err)
 	}
 	if _, err := NewSource(set, "set.tsv", `fitnes > 7`, genes); err == nil || !strings.Contains(err.Error(), "column 1") {
@@ -126,7 +131,7 @@ func TestSourceBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sizes []int
-		if _, err := source.Scan(func(batch *ingest.Samples) error {
+		if _, err := sets.Read(source, func(batch *ingest.Samples) error {
 			if batch.Len() > 0 {
 				sizes = append(sizes, batch.Len())
 			}

@@ -80,7 +80,7 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 		r.Cases = append(r.Cases, &CaseResult{Case: c, Default: c.isDefault(), Samples: samples})
 		most = max(most, samples)
 	}
-	if r.Setup.GenesRemoved, r.Setup.Removed, err = in.removals(most); err != nil {
+	if r.Setup.GenesRemoved, r.Setup.Removed, err = in.removals(ctx, most); err != nil {
 		return nil, err
 	}
 	datasets := filepath.Join(o.Out, "datasets")
@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 
 // measure builds and reads a case once.
 func (in *inputs) measure(ctx context.Context, c *CaseResult, round int, dir string) error {
-	o, err := in.optionsOf(c.Samples)
+	o, err := in.optionsOf(ctx, c.Samples)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 	_ "tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
@@ -47,7 +48,7 @@ func TestMasks(t *testing.T) {
 	remover := incidence.NewRemover(graph, incidence.Build(graph), rules)
 	size := incidence.NewLayout(graph).Size
 	var want [][]byte
-	_, err = synth.Samples(synth.Tiny, 1, 100).Scan(func(batch *ingest.Samples) error {
+	_, err = sets.Read(synth.Samples(synth.Tiny, 1, 100), func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			masks := bytes.Repeat([]byte{1}, size)
 			for _, position := range remover.Removed(batch.Genes(i)) {

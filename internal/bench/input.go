@@ -2,8 +2,8 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -43,15 +43,17 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 	if in.samples, err = samples.Open(o.Perturbations, in.graph.Genes, options); err != nil {
 		return nil, err
 	}
-	in.samples, err = duplicates.Apply(ctx, in.samples, o.Rule, o.Perturbations, in.graph.Genes)
+	in.samples, err = duplicates.Apply(in.samples, o.Rule, o.Perturbations, in.graph.Genes)
 	if err != nil {
 		return nil, err
 	}
-	counts, err := in.samples.Scan(func(*ingest.Samples) error { return nil })
-	if err != nil {
-		return nil, err
+	var account ingest.Account
+	for _, err := range in.samples.Batches(ctx, &account) {
+		if err != nil {
+			return nil, err
+		}
 	}
-	if in.total = counts.Samples; in.total == 0 {
+	if in.total = account.Kept; in.total == 0 {
 		return nil, fault.New(fault.Input, "give a table with at least one row",
 			"read perturbations %s: found no samples, expected at least one", o.Perturbations)
 	}
@@ -60,7 +62,7 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 
 // optionsOf returns the options of a build with some samples, evenly spaced. If those are not all,
 // they are in a file of their own, without what the user's options filter, merge and leave out.
-func (in *inputs) optionsOf(keep int) (tcbuild.Options, error) {
+func (in *inputs) optionsOf(ctx context.Context, keep int) (tcbuild.Options, error) {
 	o := in.Options.Options
 	if keep == in.total {
 		return o, nil
@@ -75,25 +77,28 @@ func (in *inputs) optionsOf(keep int) (tcbuild.Options, error) {
 	if disk.Exists(o.Perturbations) {
 		return o, nil
 	}
-	return o, samples.Write(o.Perturbations, spread{in.samples, in.total, keep}, in.graph.Genes)
+	return o, samples.Write(ctx, o.Perturbations, spread{in.samples, in.total, keep}, in.graph.Genes)
 }
 
 // removals counts what a set of samples removes, per sample: perturbation indices and mask
 // positions.
-func (in *inputs) removals(samples int) (genes, removed float64, err error) {
+func (in *inputs) removals(ctx context.Context, samples int) (genes, removed float64, err error) {
 	rules, err := incidence.ReadRules(in.graph, in.ReactionRule)
 	if err != nil {
 		return 0, 0, err
 	}
 	remover := incidence.NewRemover(in.graph, incidence.Build(in.graph), rules)
-	_, err = spread{in.samples, in.total, samples}.Scan(func(batch *ingest.Samples) error {
+	some := spread{in.samples, in.total, samples}
+	for batch, err := range some.Batches(ctx, new(ingest.Account)) {
+		if err != nil {
+			return 0, 0, err
+		}
 		for i := range batch.Len() {
 			genes += float64(len(batch.Genes(i)))
 			removed += float64(len(remover.Removed(batch.Genes(i))))
 		}
-		return nil
-	})
-	return genes / float64(samples), removed / float64(samples), err
+	}
+	return genes / float64(samples), removed / float64(samples), nil
 }
 
 // spread is a perturbation set of keep evenly spaced samples of another set's total.
@@ -102,31 +107,27 @@ type spread struct {
 	total, keep int
 }
 
-var errComplete = errors.New("no more samples are needed")
-
-// Scan implements ingest.SampleSource. Its counts cover the samples that it visited.
-func (s spread) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	kept := 0
-	counts, err := s.SampleSource.Scan(func(batch *ingest.Samples) error {
-		part := ingest.NewSamples(kept, s.Columns(), 0)
-		for i := range batch.Len() {
-			if kept < s.keep && batch.First+i == kept*s.total/s.keep {
-				part.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), batch.Attributes(i))
-				kept++
+// Batches implements ingest.SampleSource. The account covers the samples up to the last one kept.
+func (s spread) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		kept := 0
+		for batch, err := range s.SampleSource.Batches(ctx, account) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			part := ingest.NewSamples(kept, s.Columns(), 0)
+			for i := range batch.Len() {
+				if kept < s.keep && batch.First+i == kept*s.total/s.keep {
+					part.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), batch.Attributes(i))
+					kept++
+				}
+			}
+			if part.Len() > 0 && !yield(part, nil) || kept == s.keep {
+				return
 			}
 		}
-		if part.Len() > 0 {
-			if err := yield(part); err != nil {
-				return err
-			}
-		}
-		if kept == s.keep {
-			return errComplete
-		}
-		return nil
-	})
-	if errors.Is(err, errComplete) {
-		err = nil
 	}
-	return counts, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/store"
 )
 
@@ -14,7 +15,7 @@ func TestSpread(t *testing.T) {
 	for _, keep := range []int{1, 2, 3, 7, 4096, 9999, total} {
 		var got []string
 		source := spread{synth.Samples(synth.Tiny, 1, total), total, keep}
-		_, err := source.Scan(func(batch *ingest.Samples) error {
+		_, err := sets.Read(source, func(batch *ingest.Samples) error {
 			if batch.First != len(got) {
 				t.Fatalf("%d of %d: a batch starts with sample %d, want %d", keep, total, batch.First, len(got))
 			}

@@ -12,6 +12,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/storetest"
 	"tcbuild/store"
 )
@@ -29,7 +30,7 @@ func TestDifferencesInOrder(t *testing.T) {
 	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "gene_interaction")}
 	graph := synth.Graph(synth.Tiny, 1)
 	source := ingest.NewSamples(0, columns, samples)
-	if _, err := synth.Samples(synth.Tiny, 1, samples).Scan(func(batch *ingest.Samples) error {
+	if _, err := sets.Read(synth.Samples(synth.Tiny, 1, samples), func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			source.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), nil)
 		}

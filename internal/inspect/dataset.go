@@ -80,15 +80,15 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 	add("variant", strings.TrimSpace(string(s.Variant)+" "+s.Codec))
 	add("samples", count(s.Samples))
 	number("that delete no gene", s.wildtypes())
-	number("genotypes", s.Counts.Genotypes)
-	then := ""
-	if s.Counts.MergedSamples > 0 { // the manifest counts repeats before they are merged
+	number("genotypes", s.Account.Repeats.Genotypes)
+	then, merged := "", s.Account.Sum(ingest.Merged)
+	if merged > 0 { // the manifest counts repeats before they are merged
 		then = " then"
-		number("samples before repeats were merged", s.Samples+s.Counts.MergedSamples)
+		number("samples before repeats were merged", s.Samples+merged)
 	}
-	number("genotypes of several samples"+then, s.Counts.RepeatedGenotypes)
-	number("samples of these"+then, s.Counts.RepeatedSamples)
-	number("conditions", s.Counts.Conditions)
+	number("genotypes of several samples"+then, s.Account.Repeats.RepeatedGenotypes)
+	number("samples of these"+then, s.Account.Repeats.RepeatedSamples)
+	number("conditions", s.Account.Repeats.Conditions)
 	add("controls", strings.Join(s.Options.Controls, ", "))
 	if s.Kinds != nil {
 		add("perturbations", kindCounts(s.Kinds.Perturbations))
@@ -96,15 +96,13 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 	}
 	add("repeated genotypes", string(s.Options.Duplicates))
 	add("grouped by", strings.Join(s.Options.GroupBy, ", "))
-	number("samples merged or left out as repeats", s.Counts.MergedSamples)
 	add("filter", s.Options.Where)
-	number("samples left out by the filter", s.Counts.LeftOutSamples)
-	number("names of unknown genes left out", s.Counts.UnknownGenes)
-	number("samples dropped for an unknown gene", s.Counts.DroppedSamples)
-	number("samples dropped as no gene was left", s.Counts.EmptiedSamples)
-	number("samples dropped as they list a gene twice", s.Counts.SelfPairs)
-	number("genes listed again and merged", s.Counts.RepeatedGenes)
-	number("infinite values, which count as missing", s.Counts.InfiniteValues)
+	for _, c := range s.Account.Dropped {
+		number("samples dropped: "+c.What(), c.Rows)
+	}
+	for _, c := range s.Account.Noted {
+		number("noted: "+c.What(), c.Rows)
+	}
 	add("reaction rule", string(s.Options.ReactionRule))
 	add("size", humanize.BytesN(uint64(s.DataBytes()), 3))
 	if s.Samples > 0 {

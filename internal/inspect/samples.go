@@ -269,7 +269,11 @@ func perturbations(
 	var ids, genotypes []uint64 // hashes
 	var scratch []byte
 	affected := 0 // samples that delete an unknown gene
-	counts, err := set.Scan(func(samples *ingest.Samples) error {
+	var account ingest.Account
+	for samples, err := range set.Batches(ctx, &account) {
+		if err != nil {
+			return nil, err
+		}
 		kinds.Add(samples)
 		for i := range samples.Len() {
 			c.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
@@ -282,18 +286,14 @@ func perturbations(
 				affected++
 			}
 		}
-		return context.Cause(ctx)
-	})
-	if err != nil {
-		return nil, err
 	}
 	s := &PerturbationSummary{
-		Samples:            counts.Samples,
-		Wildtypes:          counts.Wildtypes,
-		Controls:           counts.Controls,
+		Samples:            account.Kept,
+		Wildtypes:          account.Sum(ingest.Wildtype),
+		Controls:           account.Sum(ingest.ControlName),
 		Kinds:              kinds.Counts(),
-		SelfPairs:          counts.SelfPairs,
-		RepeatedGenes:      counts.RepeatedGenes,
+		SelfPairs:          account.Sum(ingest.SelfPair),
+		RepeatedGenes:      account.Sum(ingest.RepeatedGene),
 		DuplicateGenotypes: repeats(genotypes),
 		DuplicateIDs:       repeats(ids),
 		SampleSummary:      c.summary(),

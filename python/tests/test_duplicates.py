@@ -95,9 +95,11 @@ def test_means_are_torchcells(tcbuild: Tcbuild, tmp_path: Path, label: str, coun
         spread = table[f"{label}_sd"][row]
         assert spread is None if len(values) == 1 else spread == near(np.std(values, ddof=1))
 
-    counts = tcbuild.manifest(tmp_path / "out")["counts"]
+    account = tcbuild.manifest(tmp_path / "out")["account"]
+    counts = account["repeats"]
     repeated = [members for members in groups.values() if len(members) > 1]
     assert counts["genotypes"] == len(groups)
     assert counts["repeated_genotypes"] == len(repeated)
     assert counts["repeated_samples"] == sum(map(len, repeated))
-    assert counts["merged_samples"] == count - len(groups)
+    assert account["rows"] == count
+    assert account["dropped"] == [{"reason": "merged", "rows": count - len(groups)}]

@@ -79,18 +79,15 @@ def expected(
     for source, target, weight in entries:
         src, dst = names.find(source), names.find(target)
         if not src or not dst:
-            dropped["of unknown genes" if None in (src, dst) else "of ambiguous names"] += 1
+            dropped["unknown_gene" if None in (src, dst) else "ambiguous_name"] += 1
             continue
         pair = (min(src, dst), max(src, dst)) if undirected else (src, dst)
         first.setdefault(pair, (src, dst))
         if not keep(weight):
-            dropped["refused"] += 1
+            dropped["weight_outside"] += 1
         elif undirected and pair in stored:
             again = first[pair] == (src, dst)
-            reason = (
-                "repeating an earlier row" if again else "the other direction of an earlier row"
-            )
-            dropped[reason] += 1
+            dropped["repeated_row" if again else "other_direction"] += 1
         else:
             stored.add(pair)
             edges.append((src, dst, weight))
@@ -154,11 +151,9 @@ def test_edges(graph, names, relation, read, file, undirected, keep):
     assert got == want
     accounts = json.loads((graph / "sources.json").read_text())["sources"]
     account = next(source for source in accounts if source["made"] == made)
-    counts = Counter({c["what"]: c["rows"] for c in account.get("dropped", [])})
-    refused = [what for what in counts if what.startswith("with ")]
+    counts = Counter({c["reason"]: c["rows"] for c in account.get("dropped", [])})
     assert account["kept"] == len(want) == account["rows"] - counts.total()
     if read is not matrix:  # whose cells of 0 are not read here
-        assert sum(counts.pop(what) for what in refused) == dropped.pop("refused", 0)
         assert counts == dropped
 
 
@@ -187,8 +182,8 @@ def test_gold_standard(tcbuild, names, tmp_path):
     listed = [(tf, target, float(weight)) for tf, target, weight in lines]
     assert sorted(expected(listed, names, False, bool)[0]) == sorted(want)
     account = json.loads((out / "sources.json").read_text())["sources"][-1]
-    counts = {c["what"]: c["rows"] for c in account["dropped"]}
-    assert counts.pop("with a weight of 0 or none") + len(listed) == account["rows"]
+    counts = {c["reason"]: c["rows"] for c in account["dropped"]}
+    assert counts.pop("weight_outside") + len(listed) == account["rows"]
     assert counts == dropped
 
 

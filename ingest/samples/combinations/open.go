@@ -41,7 +41,9 @@ func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGe
 	if err != nil {
 		return fault.New(fault.KindOf(err), fault.HintOf(err)+"; or pass --unknown-genes drop-gene", "%w", err)
 	}
-	s.genes, s.counts.UnknownGenes, s.counts.RepeatedGenes = list.Genes, list.Unknown, list.Repeated
+	s.genes = list.Genes
+	s.account.Add(ingest.UnknownLeftOut, "", list.Unknown)
+	s.account.Add(ingest.RepeatedGene, "", list.Repeated)
 	if s.k < 1 || s.k > len(s.genes) {
 		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s",
 			spec.name, s.k, len(s.genes), spec.Genes)
@@ -65,8 +67,9 @@ func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGe
 			"read perturbations %s: found %s samples, expected at most the %s that a dataset holds",
 			spec.name, humanize.Comma(int64(samples)), humanize.Comma(ingest.MostSamples))
 	}
-	s.first, s.counts.Samples = spec.Range.First, spec.Range.End-spec.Range.First
-	s.counts.Genotypes = s.counts.Samples // as the list's genes are distinct
+	s.first, s.account.Kept = spec.Range.First, spec.Range.End-spec.Range.First
+	s.account.Rows = s.account.Kept
+	s.account.Repeats.Genotypes = s.account.Kept // as the list's genes are distinct
 	s.input = s.file.Input(fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k, spec.Range.First, spec.Range.End))
 	return nil
 }

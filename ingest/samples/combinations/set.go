@@ -3,7 +3,9 @@
 package combinations
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -20,13 +22,13 @@ const batchSize = 4096 // samples per batch
 // ids, whatever the range. Samples have no phenotypes. Set implements ingest.SampleSource, and is
 // immutable and safe for concurrent use.
 type Set struct {
-	genes  []uint32 // in the list's order; distinct
-	k      int
-	total  int // subsets of the whole list
-	first  int // number of the subset that is sample 0
-	counts ingest.Counts
-	file   *inputfile.File // the gene list
-	input  ingest.Input
+	genes   []uint32 // in the list's order; distinct
+	k       int
+	total   int             // subsets of the whole list
+	first   int             // number of the subset that is sample 0
+	account ingest.Account  // of a whole pass
+	file    *inputfile.File // the gene list
+	input   ingest.Input
 }
 
 // Columns returns none.
@@ -47,34 +49,44 @@ func (s *Set) Close() error { return s.file.Close() }
 // Genes is the number of distinct genes of the list that are in the graph.
 func (s *Set) Genes() int { return len(s.genes) }
 
-// Counts returns the counts of a whole pass. Unknown and repeated genes are counted in the list.
-func (s *Set) Counts() ingest.Counts { return s.counts }
+// Account returns the account of a whole pass. Unknown and repeated genes are counted in the list.
+func (s *Set) Account() ingest.Account { return s.account }
 
-// Scan computes all samples. The first one takes as many steps as the list has genes.
-func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	counts := s.counts
-	counts.Samples = 0
-	subset, genotype := make([]int, s.k), make([]uint32, s.k)
-	unrank(subset, len(s.genes), s.first, s.total)
-	var id [20]byte
-	for sample := 0; sample < s.counts.Samples; {
-		batch := ingest.NewSamples(sample, ingest.Columns{}, batchSize)
-		for ; sample < s.counts.Samples && batch.Len() < batchSize; sample++ {
-			for i, place := range subset {
-				genotype[i] = s.genes[place]
+// Batches computes all samples. The first one takes as many steps as the list has genes.
+func (s *Set) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		known := s.account
+		known.Rows, known.Kept = 0, 0
+		account.Merge(&known)
+		subset, genotype := make([]int, s.k), make([]uint32, s.k)
+		unrank(subset, len(s.genes), s.first, s.total)
+		var id [20]byte
+		for sample := 0; sample < s.account.Kept; {
+			if ctx.Err() != nil {
+				yield(nil, context.Cause(ctx))
+				return
 			}
-			slices.Sort(genotype)
-			batch.Append(strconv.AppendInt(id[:0], int64(s.first+sample), 10), genotype, nil, nil)
-			if sample < s.counts.Samples-1 {
-				advance(subset, len(s.genes))
+			batch := ingest.NewSamples(sample, ingest.Columns{}, batchSize)
+			for ; sample < s.account.Kept && batch.Len() < batchSize; sample++ {
+				for i, place := range subset {
+					genotype[i] = s.genes[place]
+				}
+				slices.Sort(genotype)
+				number := strconv.AppendInt(id[:0], int64(s.first+sample), 10)
+				batch.Append(number, genotype, nil, nil)
+				if sample < s.account.Kept-1 {
+					advance(subset, len(s.genes))
+				}
 			}
-		}
-		counts.Samples += batch.Len()
-		if err := yield(batch); err != nil {
-			return counts, err
+			account.Rows += batch.Len()
+			account.Kept += batch.Len()
+			if !yield(batch, nil) {
+				return
+			}
 		}
 	}
-	return counts, nil
 }
 
 // binomial is the number of k-subsets of n elements; ok is false if it does not fit.

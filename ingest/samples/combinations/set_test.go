@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
+	"tcbuild/internal/testing/sets"
 )
 
 // geneTable has the genes G00, G01, ….
@@ -39,7 +41,7 @@ func file(t *testing.T, name, text string) string {
 func texts(t *testing.T, set *Set) []string {
 	t.Helper()
 	var lines []string
-	counts, err := set.Scan(func(batch *ingest.Samples) error {
+	account, err := sets.Read(set, func(batch *ingest.Samples) error {
 		if batch.First != len(lines) || batch.Len() == 0 {
 			t.Errorf("a batch of %d starts at %d after %d samples", batch.Len(), batch.First, len(lines))
 		}
@@ -48,8 +50,8 @@ func texts(t *testing.T, set *Set) []string {
 		}
 		return nil
 	})
-	if err != nil || len(lines) != counts.Samples || counts != set.Counts() {
-		t.Errorf("got %d samples, %+v, %v", len(lines), counts, err)
+	if err != nil || len(lines) != account.Kept || !reflect.DeepEqual(account, set.Account()) {
+		t.Errorf("got %d samples, %+v, %v", len(lines), account, err)
 	}
 	return lines
 }
@@ -78,8 +80,8 @@ func TestSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(want) < batchSize || set.Counts() != (ingest.Counts{Samples: len(want), Repeats: ingest.Repeats{Genotypes: len(want)}}) || set.Columns().Phenotypes != nil {
-		t.Errorf("got %+v, want %d samples, more than %d", set.Counts(), len(want), batchSize)
+	if len(want) < batchSize || set.Account().Kept != len(want) || set.Account().Repeats.Genotypes != len(want) || set.Columns().Phenotypes != nil {
+		t.Errorf("got %+v, want %d samples, more than %d", set.Account(), len(want), batchSize)
 	}
 	for _, p := range [][2]int{{0, len(want)}, {0, 1}, {17, 18}, {100, 200}, {1, batchSize + 1}, {len(want) - 1, len(want)}} {
 		part, err := openNamed(fmt.Sprintf("combinations:%s:3:%d:%d", path, p[0], p[1]), genes, ingest.RefuseUnknownGenes)
@@ -91,7 +93,7 @@ func TestSet(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if counts, err := set.Scan(func(*ingest.Samples) error { return stop }); err != stop || counts.Samples != batchSize {
+	if counts, err := sets.Read(set, func(*ingest.Samples) error { return stop }); err != stop || counts.Kept != batchSize {
 		t.Errorf("got %+v, %v", counts, err)
 	}
 }
@@ -113,10 +115,10 @@ func TestNames(t *testing.T) {
 			continue
 		}
 		inputs := set.Inputs()
-		got := append(texts(t, set), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
+		got := append(texts(t, set), fmt.Sprintf("%s %+v", sets.Counts(set.Account()), inputs))
 		if want == nil {
 			want = got
-			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 DroppedSamples:0 EmptiedSamples:0 SynonymSamples:0 LeftOutSamples:0 SelfPairs:0 RepeatedGenes:1 Controls:0 InfiniteValues:0 TrimmedTexts:0 Repeats:{Genotypes:3 RepeatedGenotypes:0 RepeatedSamples:0 Conditions:0 MergedSamples:0}} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
+			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; 3 kept, 1 repeated_gene [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
 				t.Error(found)
 			}
 		}
@@ -143,8 +145,9 @@ func TestUnknownGenes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1, Repeats: ingest.Repeats{Genotypes: 3}}) || counts != set.Counts() {
-		t.Errorf("got %+v, %v; known in advance: %+v", counts, err, set.Counts())
+	account, err := sets.ReadAll(set)
+	if err != nil || sets.Counts(account) != "3 kept, 1 unknown_left_out" || !reflect.DeepEqual(account, set.Account()) {
+		t.Errorf("got %+v, %v; known in advance: %+v", account, err, set.Account())
 	}
 	for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without spaces`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
 		path := file(t, "odd.tsv", text)
@@ -198,12 +201,12 @@ func TestCutList(t *testing.T) {
 
 func BenchmarkScan(b *testing.B) {
 	genes := geneTable(100)
-	set := &Set{k: 3, total: 161700, counts: ingest.Counts{Samples: 161700}}
+	set := &Set{k: 3, total: 161700, account: ingest.Account{Kept: 161700}}
 	for i := range genes.IDs {
 		set.genes = append(set.genes, uint32(i))
 	}
 	for b.Loop() {
-		if _, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil {
+		if _, err := sets.ReadAll(set); err != nil {
 			b.Fatal(err)
 		}
 	}

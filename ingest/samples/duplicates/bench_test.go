@@ -3,17 +3,17 @@ package duplicates
 import (
 	"testing"
 
-	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/sets"
 )
 
 // BenchmarkKeep counts the genotypes of 332,313 samples, of which nearly none repeats.
 func BenchmarkKeep(b *testing.B) {
 	samples := synth.Samples(synth.Yeast, 1, 332_313)
 	for b.Loop() {
-		left, err := Apply(b.Context(), samples, Rule{}, "", nil)
+		left, err := Apply(samples, Rule{}, "", nil)
 		if err == nil {
-			_, err = left.Scan(func(*ingest.Samples) error { return nil })
+			_, err = sets.ReadAll(left)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -24,6 +24,6 @@ func BenchmarkKeep(b *testing.B) {
 func BenchmarkSource(b *testing.B) {
 	samples := synth.Samples(synth.Yeast, 1, 332_313)
 	for b.Loop() {
-		_, _ = samples.Scan(func(*ingest.Samples) error { return nil })
+		_, _ = sets.ReadAll(samples)
 	}
 }

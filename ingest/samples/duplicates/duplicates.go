@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (r Rule) Merges() bool {
 	return r.Duplicates == First || r.Duplicates == Last || r.Duplicates == Mean
 }
 
-// Apply takes ownership of a source and returns the samples that the rule leaves of it. A Scan
+// Apply takes ownership of a source and returns the samples that the rule leaves of it. A pass
 // reads the source once, or twice for Last and Mean. Its counts describe the source, except
 // Samples, which counts the samples left. Keep only counts repeats, while yield has the batch:
 // yield must not change it. Messages name the set and its genes, by name and genes.
@@ -60,19 +61,19 @@ func (r Rule) Merges() bool {
 // samples. The garbage collector doubles that at times.
 //
 // A computed set in which each sample has its own genotype is returned as it is.
-func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name string,
+func Apply(source ingest.SampleSource, rule Rule, name string,
 	genes *ingest.Nodes) (ingest.SampleSource, error) {
 	rule.Duplicates = cmp.Or(rule.Duplicates, Keep)
 	columns := source.Columns().Remaining()
 	s := &stage{
-		SampleSource: source, ctx: ctx, Rule: rule, name: name, genes: genes, columns: columns,
+		SampleSource: source, Rule: rule, name: name, genes: genes, columns: columns,
 	}
 	if err := cmp.Or(s.findGroupBy(), s.checkIgnore()); err != nil {
 		return nil, err
 	}
 	s.shared = s.findShared(source.Columns())
-	computed, ok := source.(interface{ Counts() ingest.Counts }) // known without reading
-	if ok && computed.Counts().Genotypes == computed.Counts().Samples {
+	computed, ok := source.(interface{ Account() ingest.Account }) // known without reading
+	if ok && computed.Account().Repeats.Genotypes == computed.Account().Kept {
 		return source, nil
 	}
 	if rule.Duplicates != Mean {
@@ -96,7 +97,6 @@ func Pooled(source ingest.SampleSource) []string {
 type stage struct {
 	ingest.SampleSource
 	Rule
-	ctx     context.Context
 	name    string
 	genes   *ingest.Nodes
 	groupBy []int          // attributes
@@ -153,15 +153,37 @@ func listed(names []string) string {
 	return fault.List(names)
 }
 
-// Scan implements ingest.SampleSource. Once the stage's context is done it returns its cause.
-func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	if s.Duplicates == Keep {
-		return s.keep(yield)
+// Batches implements ingest.SampleSource.
+func (s *stage) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		run := s.scan
+		if s.Duplicates == Keep {
+			run = s.keep
+		}
+		if err := run(ctx, account, yield); err != nil && err != errStopped {
+			yield(nil, err)
+		}
 	}
+}
+
+var errStopped = errors.New("the loop over the samples has ended")
+
+func goesOn(more bool) error {
+	if !more {
+		return errStopped
+	}
+	return nil
+}
+
+func (s *stage) scan(
+	ctx context.Context, account *ingest.Account, yield func(*ingest.Samples, error) bool,
+) error {
 	out := ingest.NewBatcher(s.columns, yield)
 	add := func(samples *ingest.Samples, i int, phenotypes []float64) error {
 		attributes := samples.Attributes(i)[:len(s.columns.Attributes)]
-		return out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes)
+		return goesOn(out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes))
 	}
 	groups := &groups{groupBy: s.groupBy, kinds: s.kinds(), attributes: s.SampleSource.Columns().Attributes}
 	var places []int32 // of the sample that stands for each group
@@ -205,7 +227,7 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 					attributes[attribute] = ingest.Value{Number: math.NaN()}
 				}
 			}
-			return out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes)
+			return goesOn(out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes))
 		}
 	}
 	group := func(samples *ingest.Samples) error {
@@ -226,67 +248,79 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 		}
 		return nil
 	}
-	counts, err := s.read(func(samples *ingest.Samples) error {
+	err := s.read(ctx, account, func(samples *ingest.Samples) error {
 		if err := group(samples); err != nil || s.Duplicates != Error {
 			return err
 		}
-		out.Counts.Samples += samples.Len()
-		return yield(samples)
+		out.Samples += samples.Len()
+		return goesOn(yield(samples, nil))
 	})
+	read := account.Kept
 	if clash, ok := errors.AsType[*clash](err); ok {
-		err = s.explain(clash)
+		err = s.explain(ctx, clash)
 	}
 	if err == nil && again != nil {
 		slices.Sort(places)
-		err = s.readPlaces(counts.Samples, places, again)
+		err = s.readPlaces(ctx, read, places, again)
 	}
+	account.Repeats = groups.repeats()
+	account.Add(ingest.Merged, "", read-out.Samples)
+	account.Kept = out.Samples
 	if err == nil {
-		err = out.Flush()
+		err = goesOn(out.Flush())
 	}
-	counts.Repeats = groups.repeats()
-	counts.MergedSamples = counts.Samples - out.Counts.Samples
-	counts.Samples = out.Counts.Samples
-	return counts, err
+	return err
 }
 
-// keep is Scan where all samples stay: they are counted while yield has them.
-func (s *stage) keep(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+// keep is scan where all samples stay: they are counted while yield has them.
+func (s *stage) keep(
+	ctx context.Context, account *ingest.Account, yield func(*ingest.Samples, error) bool,
+) error {
 	all := &keeping{groups: groups{groupBy: s.groupBy, kinds: s.kinds(), attributes: s.columns.Attributes}}
-	counts, err := s.read(func(samples *ingest.Samples) error {
+	err := s.read(ctx, account, func(samples *ingest.Samples) error {
 		counted := make(chan error, 1)
 		add := fault.Catch(func() error {
 			all.add(samples)
 			return nil
 		})
 		go func() { counted <- add() }()
-		err := yield(samples)
+		err := goesOn(yield(samples, nil))
 		return cmp.Or(<-counted, err)
 	})
 	if err == nil {
-		counts.Repeats = all.repeats()
+		account.Repeats = all.repeats()
 	}
-	return counts, err
+	return err
 }
 
 // read reads the source.
-func (s *stage) read(see func(samples *ingest.Samples) error) (ingest.Counts, error) {
-	return s.SampleSource.Scan(func(samples *ingest.Samples) error {
-		if s.ctx.Err() != nil {
-			return context.Cause(s.ctx)
+func (s *stage) read(
+	ctx context.Context, account *ingest.Account, see func(samples *ingest.Samples) error,
+) error {
+	for samples, err := range s.SampleSource.Batches(ctx, account) {
+		if err != nil {
+			return err
 		}
 		if samples.First+samples.Len() > math.MaxInt32 {
 			return fault.New(fault.Input, "split the set",
 				"read perturbations %s: found more than %d samples", s.name, math.MaxInt32)
 		}
-		return see(samples)
-	})
+		if err := see(samples); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readPlaces reads the source, which had so many samples, again. It calls see with the samples at
 // some places, ascending, and with their index in places.
-func (s *stage) readPlaces(samples int, places []int32, see func(samples *ingest.Samples, i, at int) error) error {
+func (s *stage) readPlaces(
+	ctx context.Context, samples int, places []int32,
+	see func(samples *ingest.Samples, i, at int) error,
+) error {
 	at := 0
-	counts, err := s.read(func(samples *ingest.Samples) error {
+	var account ingest.Account
+	err := s.read(ctx, &account, func(samples *ingest.Samples) error {
 		for ; at < len(places) && int(places[at]) < samples.First+samples.Len(); at++ {
 			if err := see(samples, int(places[at])-samples.First, at); err != nil {
 				return err
@@ -294,9 +328,9 @@ func (s *stage) readPlaces(samples int, places []int32, see func(samples *ingest
 		}
 		return nil
 	})
-	if err == nil && counts.Samples != samples {
+	if err == nil && account.Kept != samples {
 		err = fault.New(fault.Busy, "run it again when nothing is writing to the set",
-			"read perturbations %s again: found %d samples, expected %d as before", s.name, counts.Samples, samples)
+			"read perturbations %s again: found %d samples, expected %d as before", s.name, account.Kept, samples)
 	}
 	return err
 }
@@ -310,9 +344,9 @@ func (*clash) Error() string { return "a genotype repeats" }
 var errFound = errors.New("found")
 
 // explain names both samples, for which it reads the source again.
-func (s *stage) explain(c *clash) error {
+func (s *stage) explain(ctx context.Context, c *clash) error {
 	var pair [2]ingest.Sample
-	err := s.readPlaces(c.later+1, []int32{int32(c.earlier), int32(c.later)}, func(samples *ingest.Samples, i, at int) error {
+	err := s.readPlaces(ctx, c.later+1, []int32{int32(c.earlier), int32(c.later)}, func(samples *ingest.Samples, i, at int) error {
 		samples.At(i, &pair[at])
 		pair[at] = pair[at].Clone()
 		if at == 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
 	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -49,33 +51,49 @@ var tenGenes, _ = ingest.NewNodes(ingest.Gene, strings.Split("ABCDEFGHIJ", ""), 
 
 var errRead = errors.New("the disk failed")
 
-func (m *memory) Scan(yield func(*ingest.Samples) error) (counts ingest.Counts, err error) {
-	m.scans++
+func (m *memory) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		m.scans++
+		if err := m.read(ctx, account, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (m *memory) read(
+	ctx context.Context, account *ingest.Account, yield func(*ingest.Samples, error) bool,
+) error {
 	for first := 0; first < len(m.rows); first += m.size {
 		if m.batches++; m.batches == m.failAt {
-			return counts, errRead
+			return errRead
 		}
 		batch := ingest.NewSamples(first, m.columns, m.size)
 		for _, row := range m.rows[first:min(first+m.size, len(m.rows))] {
 			batch.Append([]byte(row.id), row.genes, row.phenotypes, row.attributes)
-			counts.Samples++
+			account.Rows++
+			account.Kept++
 		}
-		if err := yield(batch); err != nil {
-			return counts, err
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if !yield(batch, nil) {
+			return nil
 		}
 	}
-	return counts, nil
+	return nil
 }
 
 // apply returns what is left of a set.
-func apply(t *testing.T, source ingest.SampleSource, rule Rule) (rows []row, columns ingest.Columns, counts ingest.Counts, err error) {
+func apply(t *testing.T, source ingest.SampleSource, rule Rule) (rows []row, columns ingest.Columns, counts ingest.Account, err error) {
 	t.Helper()
-	left, err := Apply(t.Context(), source, rule, "set.tsv", tenGenes)
+	left, err := Apply(source, rule, "set.tsv", tenGenes)
 	if err != nil {
 		return nil, columns, counts, err
 	}
 	columns = left.Columns()
-	counts, err = left.Scan(func(samples *ingest.Samples) error {
+	counts, err = sets.Read(left, func(samples *ingest.Samples) error {
 		if samples.First != len(rows) {
 			t.Errorf("a batch starts at %d, expected %d", samples.First, len(rows))
 		}
@@ -137,9 +155,9 @@ func screen() *memory {
 
 func TestChoices(t *testing.T) {
 	repeats := ingest.Repeats{Genotypes: 4, RepeatedGenotypes: 2, RepeatedSamples: 5}
-	under := func(conditions, merged int) ingest.Repeats {
+	under := func(conditions int) ingest.Repeats {
 		repeats := repeats
-		repeats.Conditions, repeats.MergedSamples = conditions, merged
+		repeats.Conditions = conditions
 		return repeats
 	}
 	noAttributes := func(m *memory) *memory {
@@ -156,20 +174,20 @@ func TestChoices(t *testing.T) {
 		ids     string
 		repeats ingest.Repeats
 	}{
-		"zero":              {screen(), Rule{}, "a b c d e f g", under(0, 0)},
-		"keep":              {screen(), Rule{Keep, nil, nil}, "a b c d e f g", under(0, 0)},
-		"keep, counting":    {screen(), Rule{Keep, []string{"temperature"}, nil}, "a b c d e f g", under(3, 0)},
-		"first":             {noAttributes(screen()), Rule{First, nil, nil}, "a b d g", under(0, 3)},
-		"last":              {noAttributes(screen()), Rule{Last, nil, nil}, "b e f g", under(0, 3)},
-		"last, ignoring":    {screen(), Rule{Last, nil, []string{"medium", "temperature"}}, "b e f g", under(0, 3)},
-		"mean":              {noAttributes(screen()), Rule{Mean, nil, nil}, "a b d g", under(0, 3)},
-		"first by medium":   {screen(), Rule{First, []string{"medium"}, []string{"temperature"}}, "a b d f g", under(2, 2)},
-		"last by medium":    {screen(), Rule{Last, []string{"medium"}, []string{"temperature"}}, "b d e f g", under(2, 2)},
-		"mean by medium":    {screen(), Rule{Mean, []string{"medium"}, []string{"temperature"}}, "a b d f g", under(2, 2)},
-		"first by both":     {screen(), Rule{First, []string{"temperature", "medium"}, nil}, "a b d e f g", under(3, 1)},
-		"last by both":      {screen(), Rule{Last, []string{"medium", "temperature"}, nil}, "b c d e f g", under(3, 1)},
-		"mean by both":      {screen(), Rule{Mean, []string{"medium", "temperature"}, nil}, "a b d e f g", under(3, 1)},
-		"mean of nothing":   {unmeasured, Rule{Mean, nil, nil}, "a b", ingest.Repeats{Genotypes: 2, RepeatedGenotypes: 1, RepeatedSamples: 3, MergedSamples: 2}},
+		"zero":              {screen(), Rule{}, "a b c d e f g", under(0)},
+		"keep":              {screen(), Rule{Keep, nil, nil}, "a b c d e f g", under(0)},
+		"keep, counting":    {screen(), Rule{Keep, []string{"temperature"}, nil}, "a b c d e f g", under(3)},
+		"first":             {noAttributes(screen()), Rule{First, nil, nil}, "a b d g", under(0)},
+		"last":              {noAttributes(screen()), Rule{Last, nil, nil}, "b e f g", under(0)},
+		"last, ignoring":    {screen(), Rule{Last, nil, []string{"medium", "temperature"}}, "b e f g", under(0)},
+		"mean":              {noAttributes(screen()), Rule{Mean, nil, nil}, "a b d g", under(0)},
+		"first by medium":   {screen(), Rule{First, []string{"medium"}, []string{"temperature"}}, "a b d f g", under(2)},
+		"last by medium":    {screen(), Rule{Last, []string{"medium"}, []string{"temperature"}}, "b d e f g", under(2)},
+		"mean by medium":    {screen(), Rule{Mean, []string{"medium"}, []string{"temperature"}}, "a b d f g", under(2)},
+		"first by both":     {screen(), Rule{First, []string{"temperature", "medium"}, nil}, "a b d e f g", under(3)},
+		"last by both":      {screen(), Rule{Last, []string{"medium", "temperature"}, nil}, "b c d e f g", under(3)},
+		"mean by both":      {screen(), Rule{Mean, []string{"medium", "temperature"}, nil}, "a b d e f g", under(3)},
+		"mean of nothing":   {unmeasured, Rule{Mean, nil, nil}, "a b", ingest.Repeats{Genotypes: 2, RepeatedGenotypes: 1, RepeatedSamples: 3}},
 		"error, all differ": {&memory{size: 1, rows: []row{{"a", []uint32{1}, nil, nil}, {"b", nil, nil, nil}}}, Rule{Error, nil, nil}, "a b", ingest.Repeats{Genotypes: 2}},
 	} {
 		rows, _, counts, err := apply(t, test.set, test.rule)
@@ -180,7 +198,7 @@ func TestChoices(t *testing.T) {
 		if found := strings.Join(ids, " "); err != nil || found != test.ids {
 			t.Errorf("%s: samples %s, want %s; %v", name, found, test.ids, err)
 		}
-		if counts.Repeats != test.repeats || counts.Samples != len(rows) {
+		if counts.Repeats != test.repeats || counts.Kept != len(rows) || !counts.IsComplete() {
 			t.Errorf("%s: %+v of %d, want %+v", name, counts, len(rows), test.repeats)
 		}
 		readings := 1
@@ -363,9 +381,19 @@ type changing struct {
 	change func() error
 }
 
-func (c *changing) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	counts, err := c.SampleSource.Scan(yield)
-	return counts, errors.Join(err, c.change())
+func (c *changing) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		for batch, err := range c.SampleSource.Batches(ctx, account) {
+			if !yield(batch, err) {
+				return
+			}
+		}
+		if err := c.change(); err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
 // Statistics of a measured phenotype may differ as it does. A guessed phenotype counts as a
@@ -391,9 +419,13 @@ func TestInterrupted(t *testing.T) {
 	for _, choice := range Choices {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errRead)
-		left, err := Apply(ctx, without(screen(), 1, "c", "e", "f"), Rule{Choice(choice), nil, nil}, "", tenGenes)
+		left, err := Apply(without(screen(), 1, "c", "e", "f"), Rule{Choice(choice), nil, nil}, "", tenGenes)
 		if err == nil {
-			_, err = left.Scan(func(*ingest.Samples) error { return nil })
+			for _, err = range left.Batches(ctx, new(ingest.Account)) {
+				if err != nil {
+					break
+				}
+			}
 		}
 		if !errors.Is(err, errRead) {
 			t.Errorf("%s: %v", choice, err)
@@ -429,7 +461,7 @@ func TestOracle(t *testing.T) {
 			case refused:
 			case !alike(rows, want):
 				t.Fatalf("%+v: found\n%s\nwant\n%s\nof\n%s", rule, shown(rows), shown(want), shown(set.rows))
-			case counts.Repeats != repeats:
+			case counts.Repeats != repeats || counts.Kept != len(want) || !counts.IsComplete():
 				t.Fatalf("%+v: found %+v, want %+v", rule, counts.Repeats, repeats)
 			}
 		}
@@ -558,7 +590,6 @@ func oracle(set *memory, rule Rule) (rows []row, repeats ingest.Repeats, refused
 			return at(a) - at(b)
 		})
 	}
-	repeats.MergedSamples = len(set.rows) - len(rows)
 	return rows, repeats, refused
 }
 

@@ -11,6 +11,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
+	"tcbuild/internal/testing/sets"
 )
 
 // noted is a record of one experiment with attributes. environment and perturbations are JSON; a
@@ -51,7 +52,7 @@ func told(dir string, options samples.PerturbationOptions) (columns string, foun
 		}
 		names = append(names, name)
 	}
-	_, err = p.Scan(func(s *ingest.Samples) error {
+	_, err = sets.Read(p, func(s *ingest.Samples) error {
 		for i := range s.Len() {
 			text := fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i))
 			for k, value := range s.Attributes(i) {

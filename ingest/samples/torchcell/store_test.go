@@ -23,6 +23,7 @@ import (
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/torchcell"
 	"tcbuild/internal/testing/lmdbtest"
+	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -120,17 +121,17 @@ func TestOrder(t *testing.T) {
 var abc, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 
 // read returns the samples of a perturbation set as texts.
-func read(dir string, options samples.PerturbationOptions) (p samples.Perturbations, found []string, counts ingest.Counts, err error) {
+func read(dir string, options samples.PerturbationOptions) (p samples.Perturbations, found []string, counts string, err error) {
 	if p, err = samples.OpenFile(dir, abc, options); err != nil {
 		return nil, nil, counts, err
 	}
-	counts, err = p.Scan(func(s *ingest.Samples) error {
+	account, err := sets.Read(p, func(s *ingest.Samples) error {
 		for i := range s.Len() {
 			found = append(found, fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i)))
 		}
 		return nil
 	})
-	return p, found, counts, err
+	return p, found, sets.Counts(account), err
 }
 
 func TestPerturbations(t *testing.T) {
@@ -143,43 +144,43 @@ func TestPerturbations(t *testing.T) {
 		phenotypes string
 		ignored    string
 		want       []string
-		counts     ingest.Counts
+		counts     string
 	}{
 		{"objects, keys with a prefix", map[string]string{"data_2": fitness("0.5", "A"), "data_10": fitness("1", "C", "B")}, "", samples.PerturbationOptions{},
-			"fitness fitness_se", "", []string{"2 [0] [0.5 NaN]", "10 [1 2] [1 NaN]"}, ingest.Counts{Samples: 2}},
+			"fitness fitness_se", "", []string{"2 [0] [0.5 NaN]", "10 [1 2] [1 NaN]"}, "2 kept"},
 		{"arrays", map[string]string{"0": "[" + fitness(`1, "fitness_se": 0.1`, "A") + "]", "1": "[" + fitness(`2, "fitness_se": null`, "B") + "]"}, "", samples.PerturbationOptions{},
-			"fitness fitness_se", "", []string{"0 [0] [1 0.1]", "1 [1] [2 NaN]"}, ingest.Counts{Samples: 2}},
+			"fitness fitness_se", "", []string{"0 [0] [1 0.1]", "1 [1] [2 NaN]"}, "2 kept"},
 		{"zlib with gaps", map[string]string{"19": deflate("[" + fitness("1", "A") + "]"), "3": deflate(fitness("NaN", "A", "B"))}, fmt.Sprintf(manifest, "zlib"), samples.PerturbationOptions{},
-			"fitness fitness_se", "", []string{"3 [0 1] [NaN NaN]", "19 [0] [1 NaN]"}, ingest.Counts{Samples: 2}},
+			"fitness fitness_se", "", []string{"3 [0 1] [NaN NaN]", "19 [0] [1 NaN]"}, "2 kept"},
 		{"part of a build, plain", map[string]string{"19": fitness("1", "A"), "3": fitness("2", "A")}, fmt.Sprintf(manifest, "none"), samples.PerturbationOptions{},
-			"fitness fitness_se", "", []string{"3 [0] [2 NaN]", "19 [0] [1 NaN]"}, ingest.Counts{Samples: 2}},
+			"fitness fitness_se", "", []string{"3 [0] [2 NaN]", "19 [0] [1 NaN]"}, "2 kept"},
 		{"several experiments", map[string]string{
 			"0": "[" + fitness("1", "A", "B") + "," + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": -0.1, "gene_interaction_p_value": 0.04`, "A", "B") + "]",
 			"1": "[" + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": 0.2`, "C") + "]",
 			"2": "[" + fitness("3", "C") + "," + fitness(`4, "fitness_se": 0.4`, "C") + "," + fitness("5", "A") + "]"}, "", samples.PerturbationOptions{},
 			"fitness fitness_se gene_interaction gene_interaction_p_value fitness#2 fitness_se#2 fitness#3 fitness_se#3", "",
-			[]string{"0 [0 1] [1 NaN -0.1 0.04 NaN NaN NaN NaN]", "1 [2] [NaN NaN 0.2 NaN NaN NaN NaN NaN]", "2 [0 2] [3 NaN NaN NaN 4 0.4 5 NaN]"}, ingest.Counts{Samples: 3}},
+			[]string{"0 [0 1] [1 NaN -0.1 0.04 NaN NaN NaN NaN]", "1 [2] [NaN NaN 0.2 NaN NaN NaN NaN NaN]", "2 [0 2] [3 NaN NaN NaN 4 0.4 5 NaN]"}, "3 kept"},
 		{"infinite", map[string]string{"0": fitness(`Infinity, "fitness_se": -Infinity`, "A"), "1": fitness("1e999", "A"), "2": fitness("2", "A")}, "", samples.PerturbationOptions{},
-			"fitness fitness_se", "", []string{"0 [0] [NaN NaN]", "1 [0] [NaN NaN]", "2 [0] [2 NaN]"}, ingest.Counts{Samples: 3, InfiniteValues: 3}},
+			"fitness fitness_se", "", []string{"0 [0] [NaN NaN]", "1 [0] [NaN NaN]", "2 [0] [2 NaN]"}, "3 kept, 3 infinite_value"},
 		{"one statistic of two labels", map[string]string{"0": "[" + experiment("x", "p", `"x": 1, "p": 0.1`, "A") + "," + experiment("y", "p", `"y": 2, "p": 0.2`, "A") + "]",
 			"1": experiment("y", "p", `"y": 3, "p": 0.3`, "A")}, "", samples.PerturbationOptions{},
-			"x p y y.p", "", []string{"0 [0] [1 0.1 2 0.2]", "1 [0] [NaN NaN 3 0.3]"}, ingest.Counts{Samples: 2}},
+			"x p y y.p", "", []string{"0 [0] [1 0.1 2 0.2]", "1 [0] [NaN NaN 3 0.3]"}, "2 kept"},
 		{"members and texts", map[string]string{"0": experiment("m", "s", `"m": {"a": 1, "b": "x"}, "s": {"a": 2}`, "A"), "1": experiment("t", "u", `"t": "high"`, "A")}, "", samples.PerturbationOptions{},
-			"m.a s.a u", "", []string{"0 [0] [1 2 NaN]", "1 [0] [NaN NaN NaN]"}, ingest.Counts{Samples: 2}},
+			"m.a s.a u", "", []string{"0 [0] [1 2 NaN]", "1 [0] [NaN NaN NaN]"}, "2 kept"},
 		{"truth values", map[string]string{"0": experiment("is_essential", "", `"is_essential": true`, "A"), "1": experiment("is_essential", "", `"is_essential": false`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"is_essential"}},
-			"is_essential", "", []string{"0 [0] [1]", "1 [0] [0]"}, ingest.Counts{Samples: 2}},
+			"is_essential", "", []string{"0 [0] [1]", "1 [0] [0]"}, "2 kept"},
 		{"phenotypes chosen", map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"fitness_se"}},
-			"fitness_se", "fitness", []string{"0 [0] [0.5]"}, ingest.Counts{Samples: 1}},
+			"fitness_se", "fitness", []string{"0 [0] [0.5]"}, "1 kept"},
 		{"phenotypes left out", map[string]string{"0": experiment("y", "s", `"y": "x", "s": 2`, "A"), "1": experiment("y", "s", `"y": 1`, "A")}, "", samples.PerturbationOptions{NotPhenotypes: []string{"y"}},
-			"s", "y", []string{"0 [0] [2]", "1 [0] [NaN]"}, ingest.Counts{Samples: 2}},
+			"s", "y", []string{"0 [0] [2]", "1 [0] [NaN]"}, "2 kept"},
 		{"unknown, repeated, none", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X")}, "",
 			samples.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
-			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, ingest.Counts{Samples: 2, Wildtypes: 1, UnknownGenes: 2, EmptiedSamples: 1, RepeatedGenes: 1}},
+			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, "2 kept, 1 no_gene_left, 1 wildtype, 2 unknown_left_out, 1 repeated_gene"},
 		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropSample},
-			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, ingest.Counts{Samples: 1, DroppedSamples: 2}},
+			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, "1 kept, 2 unknown_gene"},
 		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 2})},
-			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, ingest.Counts{Samples: 1}},
-		{"empty", nil, "", samples.PerturbationOptions{}, "", "", nil, ingest.Counts{}},
+			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, "1 kept"},
+		{"empty", nil, "", samples.PerturbationOptions{}, "", "", nil, "0 kept"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -286,7 +287,7 @@ func TestErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, dir, map[string]string{"1": fitness("1", "A")})
-		_, err = p.Scan(func(*ingest.Samples) error { return nil })
+		_, err = sets.ReadAll(p)
 		if fault.KindOf(err) != fault.Busy || !errors.Is(err, inputfile.ErrChanged) || !strings.Contains(err.Error(), filepath.Join(dir, "data.mdb")) {
 			t.Errorf("got %v", err)
 		}
@@ -299,7 +300,7 @@ func TestErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		full := errors.New("full")
-		if _, err := p.Scan(func(*ingest.Samples) error { return full }); err != full {
+		if _, err := sets.Read(p, func(*ingest.Samples) error { return full }); err != full {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -23,7 +23,7 @@ _SHAPE = {
     "attributes": [{"name": str, "type": str}],
     "kinds?": {"attribute": str, "removing?": [str], "perturbations": dict},
     "options": dict,  # as the programs have them
-    "counts": dict,
+    "account": dict,
     "inputs": dict,
     "graph_digest": str,
     "structure_digest": str,

@@ -258,7 +258,8 @@ class Experiments:
 
     def _all_genes_are_known(self, what: str) -> None:
         manifest = self.stored.manifest
-        dropped = manifest["counts"]["unknown_genes"]
+        noted = manifest["account"].get("noted", [])
+        dropped = sum(n["rows"] for n in noted if n["reason"] == "unknown_left_out")
         if manifest["options"]["unknown_genes"] == "drop-gene" and dropped:
             raise ValueError(
                 f"index {self.stored.path}: {dropped:,} genes were dropped from samples, so "

@@ -1,0 +1,40 @@
+// Package sets reads perturbation sets in tests.
+package sets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tcbuild/ingest"
+)
+
+// Read passes the batches of a set to see. It stops at the first error.
+func Read(set ingest.SampleSource, see func(*ingest.Samples) error) (ingest.Account, error) {
+	var account ingest.Account
+	var failed error
+	for batch, err := range set.Batches(context.Background(), &account) {
+		if failed = err; failed == nil {
+			failed = see(batch)
+		}
+		if failed != nil {
+			break
+		}
+	}
+	return account, failed
+}
+
+// ReadAll reads a set and looks at nothing.
+func ReadAll(set ingest.SampleSource) (ingest.Account, error) {
+	return Read(set, func(*ingest.Samples) error { return nil })
+}
+
+// Counts lists what an account counts, such as "3 kept, 1 self_pair".
+func Counts(account ingest.Account) string {
+	texts := []string{fmt.Sprintf("%d kept", account.Kept)}
+	for _, c := range slices.Concat(account.Dropped, account.Noted) {
+		texts = append(texts, fmt.Sprintf("%d %s", c.Rows, c.Reason))
+	}
+	return strings.Join(texts, ", ")
+}
