@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
