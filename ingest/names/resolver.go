@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -91,7 +92,8 @@ func (r *Resolver) Find(name []byte) Answer {
 	if answer := r.Exact(name); answer.Meaning != Unknown || r.nodes.Type != ingest.Gene {
 		return answer
 	}
-	in, key := r.entry(name)
+	var lower [32]byte
+	in, key := r.entry(name, lower[:0])
 	answer, known := in.get(key)
 	switch {
 	case known:
@@ -102,19 +104,19 @@ func (r *Resolver) Find(name []byte) Answer {
 	return Answer{Level: idLevel}
 }
 
-// entry says in which table a name of a gene is found, and as what.
-func (r *Resolver) entry(name []byte) (in *entries, key []byte) {
+// entry says where a name of a gene is found, and as what, which may be written to lower.
+func (r *Resolver) entry(name, lower []byte) (in *entries, key []byte) {
 	if _, known := r.exact.get(name); known {
 		return r.exact, name
 	}
 	if r.folded != nil {
-		key = bytes.ToLower(name)
+		key = appendLower(lower, name)
 		if _, known := r.folded.get(key); known {
 			return r.folded, key
 		}
 	}
 	if plain := withoutVersion(name); plain != nil {
-		return r.entry(plain)
+		return r.entry(plain, lower)
 	}
 	return r.exact, name
 }
@@ -132,6 +134,19 @@ func (r *Resolver) Exact(name []byte) Answer {
 		return answer
 	}
 	return Answer{Level: idLevel}
+}
+
+func appendLower(to, name []byte) []byte {
+	for _, c := range name {
+		if c >= utf8.RuneSelf {
+			return bytes.ToLower(name)
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		to = append(to, c)
+	}
+	return to
 }
 
 // Gene returns the gene that a name means.
@@ -154,7 +169,7 @@ func (r *Resolver) ID(a Answer) string { return r.ids[a.Gene] }
 
 // Owners returns the ids of the genes that have a name.
 func (r *Resolver) Owners(name []byte) (ids []string) {
-	in, key := r.entry(name)
+	in, key := r.entry(name, nil)
 	for _, gene := range in.genes(key) {
 		ids = append(ids, r.ids[gene])
 	}

@@ -225,16 +225,21 @@ class Dataset:
         """
         return self.samples.index_of(sample_id)
 
-    def deletes(self, gene: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete a gene, bool [N]; they may delete others. The caller owns the array.
-
-        dataset[dataset.deletes("YAL001C") & (dataset.phenotype("fitness") < 0.8)]
+    def gene_index(self, gene: str) -> int:
+        """The index in `genes` of the gene that a name means: its id, or another name that the
+        graph has. A name of no gene, or of several, is an UnknownNameError (a KeyError).
         """
         if not isinstance(gene, str):
-            raise TypeError(f"find samples: found {type(gene).__name__}, expected a gene's name")
-        if gene not in self._cell.gene_indices:
-            raise unknown_name("gene", gene, self._cell.gene_indices)
-        return self.samples.deleting(self._cell.gene_indices[gene])
+            raise TypeError(f"find a gene: found {type(gene).__name__}, expected a gene's name")
+        return self._cell.names.index(gene)
+
+    def deletes(self, gene: str) -> npt.NDArray[np.bool_]:
+        """Which samples delete a gene, bool [N]; they may delete others. The caller owns the array.
+        The gene has any of its names, as in gene_index.
+
+        dataset[dataset.deletes("VPS8") & (dataset.phenotype("fitness") < 0.8)]
+        """
+        return self.samples.deleting(self.gene_index(gene))
 
     def controls(
         self,
@@ -298,7 +303,7 @@ class Dataset:
         order of itertools.combinations(genes, k). Samples are computed when they are asked for,
         and nothing is stored.
 
-        genes: names or indices, each once
+        genes: names, as for gene_index, or indices, each once
 
             triples = dataset.combinations(screened, 3)[:1_000_000]
             genes, ptr, _ = triples.perturbations(range(4096))    # 10 million samples per second
@@ -306,7 +311,7 @@ class Dataset:
         A sample's index in the whole dataset is its number in that order, and as text its id, as in
         what the program builds of `combinations:`. There are no phenotypes and no attributes.
         """
-        table = Combinations(gene_numbers(genes, self._cell.gene_indices), operator.index(k))
+        table = Combinations(gene_numbers(genes, self._cell.names), operator.index(k))
         return self._with(
             variant="combinations",
             codec=None,
@@ -326,9 +331,11 @@ class Dataset:
         """The samples as an Arrow table; see Samples.to_arrow."""
         return self.samples.to_arrow(columns)
 
-    def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
-        """The samples as a pandas DataFrame; see Samples.to_pandas."""
-        return self.samples.to_pandas(columns)
+    def to_pandas(self, columns: Sequence[str] | None = None, names: bool = False) -> Any:
+        """The samples as a pandas DataFrame; see Samples.to_pandas. With names, the column
+        perturbation_indices has the names of the deleted genes, or the ids of genes without one.
+        """
+        return self.samples.to_pandas(columns, self._cell.names.labels if names else None)
 
     def to_polars(self, columns: Sequence[str] | None = None) -> Any:
         """The samples as a polars DataFrame; see Samples.to_polars."""
@@ -336,16 +343,16 @@ class Dataset:
 
     @property
     def mask_basis(self) -> str:
-        """What determines masks besides the deleted genes: the graph's digest and the reaction
-        rule.
+        """What determines masks besides the deleted genes: the digest of the graph's structure and
+        the reaction rule.
 
         In datasets where these are equal, the same genes have the same masks.
         """
-        return f"{self.manifest['graph_digest']} {self.manifest['options']['reaction_rule']}"
+        return f"{self.manifest['structure_digest']} {self.manifest['options']['reaction_rule']}"
 
     @property
     def genes(self) -> list[str]:
-        """Gene names, by gene index."""
+        """Gene ids, by gene index."""
         return self._cell.genes
 
     @property

@@ -96,6 +96,10 @@ class Manifest(dict[str, Any]):
         size: int = self._listed(name)["bytes"]
         return size
 
+    def has_file(self, name: str) -> bool:
+        """Whether the dataset has a data file of this name."""
+        return name in self._files
+
     def read_file(self, name: str) -> bytearray:
         """A whole data file. The bytes returned are those whose SHA-256 was compared (1 s per 1 to
         2 GB).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from tcbuild._files.manifest import RESTORE, Manifest
 from tcbuild._graph.graph import GPR, CellGraph, edges_by_index, is_node_type, load_graph
+from tcbuild._graph.names import Names
 from tcbuild._lazy import lazy_property
 from tcbuild._masks.incidence import CSR, build_incidence, rows_of_nodes
 from tcbuild._masks.incidence_file import IncidenceFile
@@ -38,6 +40,19 @@ class Cell:
         return {name: index for index, name in enumerate(self.genes)}
 
     @lazy_property
+    def names(self) -> Names:
+        genes, others, properties = (
+            "graph/nodes/gene.arrow",
+            "graph/names/gene.arrow",
+            "graph/graph.json",
+        )
+        outside = self._read(_whole, others) if self._manifest.has_file(others) else None
+        ignore_case = False
+        if self._manifest.has_file(properties):
+            ignore_case = json.loads(self._manifest.read_file(properties))["ignore_case"]
+        return Names(self._read(_whole, genes), outside, ignore_case)
+
+    @lazy_property
     def graph(self) -> CellGraph:
         return self._load(self._sizes)
 
@@ -46,7 +61,7 @@ class Cell:
 
         def read(name: str) -> pa.Table:
             return self._read(
-                lambda table: table,
+                _whole,
                 f"graph/{'nodes' if is_node_type(name) else 'edges'}/{name}.arrow",
             )
 
@@ -107,3 +122,7 @@ class Cell:
             raise DamagedFileError(
                 f"read {self._manifest.folder / name}: {error}", RESTORE
             ) from error
+
+
+def _whole(table: pa.Table) -> pa.Table:
+    return table

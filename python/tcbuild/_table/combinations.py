@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from math import comb, lgamma, log
 from typing import Any
 
@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tcbuild._files.manifest import PERTURBATION_INDICES, SAMPLE_ID
+from tcbuild._graph.names import Names
 from tcbuild._table.columns import Rows, Values, as_array
 from tcbuild._table.sample_table import Labels
-from tcbuild.errors import unknown_name
 
 _MOST = 2**63 - 1
 _AT_ONCE = 1 << 13  # combinations that are computed at a time, in the processor's cache
@@ -129,7 +129,7 @@ class Combinations:
         places[:, -1] = n - 1 - left
 
 
-def gene_numbers(genes: Any, known: Mapping[str, int]) -> npt.NDArray[np.int64]:
+def gene_numbers(genes: Any, known: Names) -> npt.NDArray[np.int64]:
     """The indices of genes that are given by name or index, each once."""
     if isinstance(genes, (str, bytes, Set)) or not isinstance(genes, Iterable):
         raise TypeError(
@@ -146,17 +146,17 @@ def gene_numbers(genes: Any, known: Mapping[str, int]) -> npt.NDArray[np.int64]:
     return np.array([*numbers], np.int64)
 
 
-def _number(gene: object, known: Mapping[str, int]) -> int:
+def _number(gene: object, known: Names) -> int:
     if isinstance(gene, str):
-        if gene not in known:
-            raise unknown_name("gene", gene, known)
-        return known[gene]
+        return known.index(gene)
     try:
         number = operator.index(gene)  # type: ignore[arg-type]
     except TypeError:
         number = None
     if number is None or isinstance(gene, bool):
         raise TypeError(f"combine genes: found {gene!r:.100}, expected a gene's name or index")
-    if not 0 <= number < len(known):
-        raise IndexError(f"combine genes: found gene {number}, expected 0 to {len(known) - 1}")
+    if not 0 <= number < len(known.labels):
+        raise IndexError(
+            f"combine genes: found gene {number}, expected 0 to {len(known.labels) - 1}"
+        )
     return number

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tcbuild._files.manifest import PERTURBATION_INDICES, SAMPLE_ID
 from tcbuild._table.columns import Rows, lists, numbers, ranks, texts
@@ -140,10 +141,24 @@ class Samples:
         table, order = pa.concat_tables(found).unify_dictionaries(), np.concatenate(places_of)
         return table.take(np.argsort(order)) if np.any(np.diff(order) < 0) else table
 
-    def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
-        """The columns as a pandas DataFrame: attributes of text as categories."""
+    def to_pandas(
+        self, columns: Sequence[str] | None = None, names: Sequence[str] | None = None
+    ) -> Any:
+        """The columns as a pandas DataFrame: attributes of text as categories.
+
+        names: by gene index; perturbation_indices then has the names of the deleted genes
+        """
         _needs("pandas", "to_pandas")
-        return self.to_arrow(columns).to_pandas()
+        table = self.to_arrow(columns)
+        if names is not None and PERTURBATION_INDICES in table.column_names:
+            place = table.column_names.index(PERTURBATION_INDICES)
+            deleted = table.column(place).combine_chunks()
+            named = pa.array(names, pa.string()).take(deleted.flatten())
+            ends = pc.cumulative_sum(pc.list_value_length(deleted))
+            starts = pa.concat_arrays([pa.array([0], ends.type), ends])
+            lists_of_names = pa.ListArray.from_arrays(starts, named)
+            table = table.set_column(place, PERTURBATION_INDICES, lists_of_names)
+        return table.to_pandas()
 
     def to_polars(self, columns: Sequence[str] | None = None) -> Any:
         """The columns as a polars DataFrame."""
