@@ -102,6 +102,8 @@ func HintOf(err error) string {
 		return "free disk space and run the same command again"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return "raise the limit of open files (ulimit -n) and run the same command again"
+	case code == syscall.ENOMEM:
+		return "give it more memory, or a higher limit (ulimit -v), and run the same command again"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of the file and of the folders above it"
 	case code == syscall.EROFS:

@@ -32,6 +32,10 @@ func TestSystem(t *testing.T) {
 		{syscall.EDQUOT, Failed, "free disk space and run the same command again"},
 		{syscall.EACCES, Failed, "check the permissions of the file and of the folders above it"},
 		{syscall.EMFILE, Failed, "raise the limit of open files (ulimit -n) and run the same command again"},
+		{
+			syscall.ENOMEM, Failed,
+			"give it more memory, or a higher limit (ulimit -v), and run the same command again",
+		},
 		{syscall.ENOENT, Damaged, "build"},
 		{syscall.EISDIR, Damaged, "build"},
 		{syscall.ELOOP, Damaged, "build"},

@@ -34,7 +34,7 @@ SlurmdUser=root
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
 ReturnToService=2
 MpiDefault=none
@@ -263,6 +263,30 @@ func TestRebuildJobOnSLURM(t *testing.T) {
 	if left := glob(t, dir, "data/big/.[bt]*"); len(left) > 0 {
 		t.Errorf("%v was left behind", left)
 	}
+}
+
+// Nextflow runs parts as SLURM jobs, and tries again one whose whole job was cancelled.
+func TestNextflowOnSLURM(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	needProgram(t, "nextflow")
+	c := startCluster(t)
+	dir, environment := workflow(t, "")
+	environment = failsOnce(t, dir, environment, map[string]string{
+		"--step build --part 2/3": "scancel $SLURM_JOB_ID; sleep 1000",
+	})
+	environment = append(environment, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
+	settings := "params.parts = 3\n" +
+		"process {\n queue = 'only'\n withLabel: serial { cpus = 1 }\n}\n" +
+		"executor { pollInterval = '1 sec'\n exitReadTimeout = '3 sec' }\n"
+	writeFiles(t, dir, map[string]string{"nextflow.config": settings})
+	out, ok := runIn(t, dir, environment, "nextflow", "run", absolute(t, nextflowScript),
+		"-profile", "slurm")
+	if !ok || !strings.Contains(out, "Execution is retried (1)") {
+		t.Error(out)
+	}
+	must(t, dir, "verify", "data/cell/current/incidence")
+	must(t, dir, "status", "data")
 }
 
 // freePort returns a TCP port that nobody listens on.

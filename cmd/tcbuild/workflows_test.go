@@ -2,9 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +39,7 @@ func TestWorkflows(t *testing.T) {
 			t.Parallel()
 			needProgram(t, c.program)
 			dir, environment := workflow(t, "parts: 3\n")
-			environment = failsOnce(t, dir, environment, "--step build", "exit 75")
+			environment = failsOnce(t, dir, environment, map[string]string{"--step build": "exit 75"})
 			run := func() (string, bool) { return runIn(t, dir, environment, c.program, c.args...) }
 			report := filepath.Join(dir, "results/cell/verify-incidence.json")
 			current := filepath.Join(dir, "data/cell/current")
@@ -44,7 +47,7 @@ func TestWorkflows(t *testing.T) {
 			if out, ok := run(); !ok || !strings.Contains(read(t, report), `"differences": 0`) {
 				t.Fatal(out)
 			}
-			if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
+			if len(glob(t, dir, "failed-*")) == 0 {
 				t.Error("no step was interrupted")
 			}
 			if out, ok := run(); !ok || !strings.Contains(out, c.idle) {
@@ -145,32 +148,47 @@ var nextflowQuiet = []string{
 	"NXF_ANSI_LOG=false", "NXF_OFFLINE=true", "NXF_DISABLE_CHECK_LATEST=true",
 }
 
-// failsOnce shadows tcbuild, in the PATH, with a script that fails the first time a step runs, by
-// how, and otherwise runs tcbuild.
-func failsOnce(t *testing.T, dir string, environment []string, step, how string) []string {
+// failsOnce shadows tcbuild, in the PATH, with a script that fails the first time each of these
+// steps runs, by its command, and otherwise runs tcbuild.
+func failsOnce(
+	t *testing.T, dir string, environment []string, commands map[string]string,
+) []string {
 	t.Helper()
-	script := "#!/bin/bash\n" +
-		"[[ $* == *'" + step + "'* ]] && mkdir '" + dir + "/failed' 2>/dev/null && " + how + "\n" +
-		"PATH=${PATH#*:} exec tcbuild \"$@\"\n"
+	script := "#!/bin/bash\n"
+	for _, step := range slices.Sorted(maps.Keys(commands)) {
+		failed := fmt.Sprintf("%s/failed-%x", dir, step)
+		script += "[[ $* == *'" + step + "'* ]] && mkdir '" + failed + "' 2>/dev/null && { " +
+			commands[step] + "; }\n"
+	}
+	script += "PATH=${PATH#*:} exec tcbuild \"$@\"\n"
 	writeFiles(t, dir, map[string]string{"once/tcbuild": script})
 	if err := os.Chmod(filepath.Join(dir, "once/tcbuild"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	path := strings.TrimPrefix(environment[len(environment)-1], "PATH=")
+	path := ""
+	for _, variable := range environment {
+		if value, ok := strings.CutPrefix(variable, "PATH="); ok {
+			path = value
+		}
+	}
 	return with(environment, with(nextflowQuiet, "PATH="+filepath.Join(dir, "once")+":"+path)...)
 }
 
 // packages have the programs that tests need.
 var packages = map[string]string{
-	"munged":    "Debian: munge",
-	"nextflow":  "PyPI: nextflow, or .ci/nextflow; both need Java",
-	"podman":    "Debian: podman",
-	"promtool":  "Debian: prometheus",
-	"runc":      "Debian: runc",
-	"sbatch":    "Debian: slurm-wlm",
-	"slurmctld": "Debian: slurm-wlm",
-	"slurmd":    "Debian: slurm-wlm",
-	"snakemake": "PyPI: snakemake",
+	"mariadbd":         "Debian: mariadb-server",
+	"munged":           "Debian: munge",
+	"mysql_install_db": "Debian: mariadb-server",
+	"nextflow":         "PyPI: nextflow, or .ci/nextflow; both need Java",
+	"podman":           "Debian: podman",
+	"promtool":         "Debian: prometheus",
+	"runc":             "Debian: runc",
+	"sacctmgr":         "Debian: slurm-client",
+	"sbatch":           "Debian: slurm-wlm",
+	"slurmdbd":         "Debian: slurmdbd",
+	"slurmctld":        "Debian: slurm-wlm",
+	"slurmd":           "Debian: slurm-wlm",
+	"snakemake":        "PyPI: snakemake",
 }
 
 func needProgram(t *testing.T, name string) {

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const slurmdbdConf = `AuthType=auth/munge
+AuthInfo=socket=%[1]s/munge/socket
+DbdHost=localhost
+DbdPort=%[2]d
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort=%[3]d
+StorageUser=slurm
+StoragePass=slurm
+StorageLoc=slurm_acct
+PidFile=%[1]s/slurmdbd.pid
+LogFile=%[1]s/slurmdbd.log
+`
+
+// SLURM looks at the memory of jobs every second, and kills those that take more than they asked
+// for.
+const accountingConf = `AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=localhost
+AccountingStoragePort=%[2]d
+AccountingStoragePass=%[1]s/munge/socket
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+`
+
+// startAccountingCluster also starts a database of jobs, which Snakemake's plugin asks for their
+// states.
+func startAccountingCluster(t *testing.T) cluster {
+	t.Helper()
+	for _, name := range []string{"slurmdbd", "sacctmgr", "mariadbd", "mysql_install_db"} {
+		needProgram(t, name)
+	}
+	c, host := newCluster(t)
+	c.configureMachine(t)
+	data, socket := "--datadir="+c.dir+"/db", "--socket="+c.dir+"/db.socket"
+	accounting, database := freePort(t), freePort(t)
+	c.run(t, "mysql_install_db", "--no-defaults", "--user=root", data,
+		"--auth-root-authentication-method=socket")
+	c.daemon(t, "mariadbd", "--no-defaults", "--user=root", data, socket,
+		fmt.Sprint("--port=", database), "--bind-address=127.0.0.1")
+	const user = "CREATE USER slurm@'127.0.0.1' IDENTIFIED BY 'slurm';" +
+		"GRANT ALL ON slurm_acct.* TO slurm@'127.0.0.1'"
+	eventually(t, "the database", func() bool {
+		return c.command("mariadb", "--no-defaults", socket, "-e", user).Run() == nil
+	})
+	more := fmt.Sprintf(accountingConf, c.dir, accounting)
+	writeFiles(t, c.dir, map[string]string{
+		"slurm.conf":    fmt.Sprintf(slurmConf, host, c.dir, 1, 2) + more, // sacctmgr reads it
+		"slurmdbd.conf": fmt.Sprintf(slurmdbdConf, c.dir, accounting, database),
+	})
+	if err := os.Chmod(filepath.Join(c.dir, "slurmdbd.conf"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.daemon(t, "slurmdbd", "-D")
+	eventually(t, "accounting", func() bool {
+		return c.command("sacctmgr", "--immediate", "add", "cluster", "test").Run() == nil
+	})
+	c.run(t, "sacctmgr", "--immediate", "add", "account", "lab")
+	c.run(t, "sacctmgr", "--immediate", "add", "user", "root", "account=lab")
+	for !c.startDaemons(t, host, more) {
+	}
+	return c
+}
+
+// configureMachine links the configuration to where jobs look for it that start others, such as the
+// plugin's.
+func (c cluster) configureMachine(t *testing.T) {
+	t.Helper()
+	const conf = "/etc/slurm/slurm.conf"
+	if err := os.MkdirAll(filepath.Dir(conf), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(c.dir, "slurm.conf"), conf); err != nil {
+		t.Skipf("another SLURM is configured here: %v", err)
+	}
+	t.Cleanup(func() { os.Remove(conf) })
+}
+
+// Snakemake's plugin runs 16 parts as SLURM jobs. It tries again a part that was killed, and one
+// that SLURM killed for its memory. An input that changes in the middle fails the run, and the next
+// one prepares again.
+func TestSnakemakeOnSLURM(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	needProgram(t, "snakemake")
+	dir, environment := workflow(t, "parts: 16\n")
+	if out, _ := runIn(t, dir, environment, "snakemake", "--help"); !strings.Contains(out, "slurm") {
+		t.Skip("snakemake-executor-plugin-slurm is not installed (PyPI)")
+	}
+	c := startAccountingCluster(t)
+	environment = append(environment, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
+	const hog = "head --bytes=2G /dev/zero | tail --lines=1 >/dev/null; exit 1"
+	environment = failsOnce(t, dir, environment, map[string]string{
+		"--step build --part 5/16": "kill -9 $$", "--step verify --part 3/16": hog,
+	})
+	run := func(more ...string) *exec.Cmd {
+		t.Helper()
+		cmd := exec.Command("snakemake", "--snakefile", absolute(t, snakefile),
+			"--workflow-profile", absolute(t, filepath.Dir(snakefile)+"/profiles/slurm"),
+			"--default-resources", "slurm_account=lab", "slurm_partition=only",
+			"--set-threads", "prepare=1", "build=1", "verify=1",
+			"--slurm-init-seconds-before-status-checks", "1",
+			"--seconds-between-status-checks", "1")
+		cmd.Args, cmd.Dir, cmd.Env = with(cmd.Args, more...), dir, environment
+		return start(t, cmd)
+	}
+	if o := finish(t, run()); o.code != 0 {
+		t.Fatalf("exit code %d:\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if failed := glob(t, dir, "failed-*"); len(failed) != 2 {
+		t.Errorf("only %v failed", failed)
+	}
+	if log := read(t, filepath.Join(c.dir, "slurmd.log")); !strings.Contains(log, "memory limit") {
+		t.Errorf("no job took too much memory: %s", log)
+	}
+	must(t, dir, "verify", "data/cell/current/incidence")
+	must(t, dir, "status", "data")
+
+	fewer := []string{"--config", "parts=2", "--retries", "0"} // in less time
+	must(t, dir, "synth", "--out", "other", "samples=61")
+	must(t, dir, "synth", "--out", "third", "samples=62")
+	replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "other/perturbations.arrow"))))
+	running := run(fewer...)
+	eventually(t, "a plan", func() bool {
+		return strings.Contains(read(t, filepath.Join(dir, "data/cell/plan.json")), `"samples": 61`)
+	})
+	replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "third/perturbations.arrow"))))
+	if o := finish(t, running); o.code == 0 {
+		t.Errorf("an input that changes in the middle passes:\n%s", o.stderr)
+	}
+	if m := manifestOf(t, filepath.Join(dir, "data/cell/current/incidence")); m.Samples != 60 {
+		t.Errorf("got %d samples, expected 60", m.Samples)
+	}
+	if o := finish(t, run(fewer...)); o.code != 0 {
+		t.Errorf("exit code %d:\n%s", o.code, o.stderr)
+	}
+	if m := manifestOf(t, filepath.Join(dir, "data/cell/current/incidence")); m.Samples != 62 {
+		t.Errorf("got %d samples, expected 62", m.Samples)
+	}
+	must(t, dir, "status", "data")
+}
