@@ -63,27 +63,28 @@ func CompileRows(what, text string, names []string) (*Filter, []ingest.Attribute
 	return filter, used, err
 }
 
-// compile makes a filter of a text with the resolver of its tree.
-func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filter, error) {
-	if strings.TrimSpace(text) == "" {
+// compile makes a filter of an expression with the resolver of its tree.
+func compile(what, written string, resolverOf func(tree ast.Node) *resolver) (*Filter, error) {
+	if strings.TrimSpace(written) == "" {
 		return nil, fault.New(fault.Usage, exampleHint, "%s: found no expression", what)
 	}
-	if len(text) > maxLength {
+	if len(written) > maxLength {
 		return nil, fault.New(fault.Usage, "filter by an attribute", "%s: found an expression of %s bytes, expected at most %s",
-			what, humanize.Comma(int64(len(text))), humanize.Comma(maxLength))
+			what, humanize.Comma(int64(len(written))), humanize.Comma(maxLength))
 	}
-	located := func(err error, hint string) error { return located(what, text, err, hint) }
+	wrong := func(err error, hint string) error { return located(what, written, err, hint) }
 	config := newConfig()
-	tree, err := parser.ParseWithConfig(text, config)
+	tree, err := parser.ParseWithConfig(written, config)
 	if err != nil {
-		return nil, located(err, syntaxHint)
+		return nil, wrong(err, syntaxHint)
 	}
 	r := resolverOf(tree.Node)
-	r.text = []rune(text)
-	r.types, r.terms, r.visits = make(map[string]any), make(map[string]any), 4*len(text)
+	r.text = []rune(written)
+	r.types, r.visits = make(map[string]any), 4*len(written)
+	r.terms = terms{make(map[string]number), make(map[string]text), make(map[string]condition), r.fail}
 	r.resolve(&tree.Node)
 	if r.err != nil {
-		return nil, located(r.err.Bind(tree.Source), r.hint)
+		return nil, wrong(r.err.Bind(tree.Source), r.hint)
 	}
 	config.WithEnv(r.types)
 	kind, err := checker.Check(tree, config)
@@ -92,14 +93,14 @@ func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filt
 		if strings.Contains(err.Error(), ": not (mismatched type ") || strings.Contains(err.Error(), ": ! (mismatched type ") {
 			hint = "not binds more tightly than comparisons: write not (…)"
 		}
-		return nil, located(err, hint)
+		return nil, wrong(err, hint)
 	}
 	if kind.Kind().String() != "bool" {
-		return nil, located(&file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
+		return nil, wrong(&file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
 	}
-	filter := &Filter{r.part(tree.Node).(of[bool])}
+	filter := &Filter{r.terms.condition(tree.Node)}
 	if r.err != nil {
-		return nil, located(r.err.Bind(tree.Source), r.hint)
+		return nil, wrong(r.err.Bind(tree.Source), r.hint)
 	}
 	return filter, nil
 }

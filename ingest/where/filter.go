@@ -5,7 +5,9 @@ package where
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -15,14 +17,21 @@ import (
 )
 
 // Filter is a compiled expression. It is safe for concurrent use.
-type Filter struct{ keeps of[bool] }
+type Filter struct{ keeps condition }
 
 // Keeps reports whether the expression is true for a sample.
 func (f *Filter) Keeps(sample *ingest.Sample) bool { return f.keeps(sample) }
 
-// of is a part of an expression: its value for a sample. A missing number is NaN, a missing text
-// has missingText in it.
-type of[T float64 | string | bool] func(*ingest.Sample) T
+// A part of an expression gives its value for a sample. In
+//
+//	0.4 < fitness and medium + "!" == "YPD!"
+//
+// fitness is a number, medium + "!" a text, and 0.4 < fitness a condition.
+type (
+	number    func(*ingest.Sample) float64 // NaN if missing
+	text      func(*ingest.Sample) string  // has missingText in it if missing
+	condition func(*ingest.Sample) bool
+)
 
 // missingText is in the bytes of a missing text. Texts are UTF-8, which never has this byte, and
 // whatever is made of a missing text still has it.
@@ -30,98 +39,147 @@ const missingText = "\xff"
 
 func textIsMissing(text string) bool { return strings.Contains(text, missingText) }
 
-func constant[T float64 | string | bool](value T) of[T] {
-	return func(*ingest.Sample) T { return value }
+// terms are what expressions ask of a sample, by the names that resolver gives them.
+type terms struct {
+	numbers    map[string]number
+	texts      map[string]text
+	conditions map[string]condition
+	fail       func(node ast.Node, hint, format string, args ...any)
 }
 
-// part makes an of[float64], of[string] or of[bool] of a node that has been checked.
-func (r *resolver) part(node ast.Node) any {
+// number compiles a node that the checker has found to be a number.
+func (t *terms) number(node ast.Node) number {
 	switch n := node.(type) {
 	case *ast.FloatNode:
-		return constant(n.Value)
-	case *ast.StringNode:
-		return constant(n.Value)
-	case *ast.BoolNode:
-		return constant(n.Value)
+		return func(*ingest.Sample) float64 { return n.Value }
 	case *ast.IdentifierNode:
-		return r.terms[n.Value]
+		return t.numbers[n.Value]
+	case *ast.CallNode: // abs
+		x := t.number(n.Arguments[0])
+		return func(s *ingest.Sample) float64 { return math.Abs(x(s)) }
 	case *ast.UnaryNode:
-		if comparison, ok := n.Node.(*ast.BinaryNode); ok && comparison.Location() == n.Location() {
-			return r.binary(comparison, true) // the parser makes not (x in y) of x not in y
+		x := t.number(n.Node)
+		if n.Operator == "-" {
+			return func(s *ingest.Sample) float64 { return -x(s) }
 		}
-		switch x := r.part(n.Node).(type) {
-		case of[bool]:
-			return of[bool](func(s *ingest.Sample) bool { return !x(s) })
-		case of[float64]:
-			if n.Operator == "-" {
-				return of[float64](func(s *ingest.Sample) float64 { return -x(s) })
-			}
-			return x
-		}
+		return x
 	case *ast.BinaryNode:
-		return r.binary(n, false)
-	case *ast.CallNode:
-		switch x := r.part(n.Arguments[0]).(type) {
-		case of[bool]: // only missing takes one
-			r.fail(n.Arguments[0], missingHint, "found a condition, which is never missing, expected a column")
-			return x
-		case of[string]:
-			return of[bool](func(s *ingest.Sample) bool { return textIsMissing(x(s)) })
-		case of[float64]:
-			if n.Callee.(*ast.IdentifierNode).Value == absName {
-				return of[float64](func(s *ingest.Sample) float64 { return math.Abs(x(s)) })
-			}
-			return of[bool](func(s *ingest.Sample) bool { return math.IsNaN(x(s)) })
+		x, y := t.number(n.Left), t.number(n.Right)
+		switch n.Operator {
+		case "+":
+			return func(s *ingest.Sample) float64 { return x(s) + y(s) }
+		case "-":
+			return func(s *ingest.Sample) float64 { return x(s) - y(s) }
+		case "*":
+			return func(s *ingest.Sample) float64 { return x(s) * y(s) }
+		case "/":
+			return func(s *ingest.Sample) float64 { return x(s) / y(s) }
 		}
 	}
-	return nil // of the list after in
+	panic(fmt.Sprintf("compile %T as a number", node))
 }
 
-// binary makes a part of an operator and its sides. negated is for not in, not contains.
-func (r *resolver) binary(n *ast.BinaryNode, negated bool) any {
-	right := r.part(n.Right)
-	switch x := r.part(n.Left).(type) {
-	case of[bool]:
-		y := right.(of[bool])
-		switch n.Operator {
-		case "and", "&&":
-			return of[bool](func(s *ingest.Sample) bool { return x(s) && y(s) })
-		case "or", "||":
-			return of[bool](func(s *ingest.Sample) bool { return x(s) || y(s) })
-		case "==":
-			return of[bool](func(s *ingest.Sample) bool { return x(s) == y(s) })
-		}
-		return of[bool](func(s *ingest.Sample) bool { return x(s) != y(s) })
-	case of[float64]:
-		y, _ := right.(of[float64])
-		switch n.Operator {
-		case "+":
-			return of[float64](func(s *ingest.Sample) float64 { return x(s) + y(s) })
-		case "-":
-			return of[float64](func(s *ingest.Sample) float64 { return x(s) - y(s) })
-		case "*":
-			return of[float64](func(s *ingest.Sample) float64 { return x(s) * y(s) })
-		case "/":
-			return of[float64](func(s *ingest.Sample) float64 { return x(s) / y(s) })
-		}
-		return comparison(n, x, y, ordering[float64](n.Operator), negated, math.IsNaN)
-	case of[string]:
-		y, _ := right.(of[string])
-		is := map[string]func(x, y string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}[n.Operator]
-		switch n.Operator {
-		case "+":
-			return of[string](func(s *ingest.Sample) string { return x(s) + y(s) })
-		case "matches":
-			pattern := regexp.MustCompile(n.Right.(*ast.StringNode).Value) // the checker has compiled it
-			is = func(x, _ string) bool { return pattern.MatchString(x) }
-		}
-		if is == nil {
-			is = ordering[string](n.Operator)
-		}
-		return comparison(n, x, y, is, negated, textIsMissing)
+// text compiles a node that the checker has found to be a text.
+func (t *terms) text(node ast.Node) text {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return func(*ingest.Sample) string { return n.Value }
+	case *ast.IdentifierNode:
+		return t.texts[n.Value]
+	case *ast.BinaryNode: // +
+		x, y := t.text(n.Left), t.text(n.Right)
+		return func(s *ingest.Sample) string { return x(s) + y(s) }
 	}
-	return nil
+	panic(fmt.Sprintf("compile %T as a text", node))
 }
+
+// condition compiles a node that the checker has found to be a condition.
+func (t *terms) condition(node ast.Node) condition {
+	switch n := node.(type) {
+	case *ast.BoolNode:
+		return func(*ingest.Sample) bool { return n.Value }
+	case *ast.IdentifierNode:
+		return t.conditions[n.Value]
+	case *ast.CallNode: // missing
+		return t.missing(n.Arguments[0])
+	case *ast.UnaryNode: // not
+		if inner, ok := n.Node.(*ast.BinaryNode); ok && inner.Location() == n.Location() {
+			return t.comparison(inner, true) // the parser makes not (x in y) of x not in y
+		}
+		x := t.condition(n.Node)
+		return func(s *ingest.Sample) bool { return !x(s) }
+	case *ast.BinaryNode:
+		if isCondition(n.Left) {
+			return t.junction(n)
+		}
+		return t.comparison(n, false)
+	}
+	panic(fmt.Sprintf("compile %T as a condition", node))
+}
+
+// missing compiles the question whether a value is missing.
+func (t *terms) missing(argument ast.Node) condition {
+	switch {
+	case isCondition(argument):
+		t.fail(argument, missingHint, "found a condition, which is never missing, expected a column")
+		return nil
+	case isText(argument):
+		x := t.text(argument)
+		return func(s *ingest.Sample) bool { return textIsMissing(x(s)) }
+	}
+	x := t.number(argument)
+	return func(s *ingest.Sample) bool { return math.IsNaN(x(s)) }
+}
+
+// junction compiles an operator between two conditions.
+func (t *terms) junction(n *ast.BinaryNode) condition {
+	x, y := t.condition(n.Left), t.condition(n.Right)
+	switch n.Operator {
+	case "and", "&&":
+		return func(s *ingest.Sample) bool { return x(s) && y(s) }
+	case "or", "||":
+		return func(s *ingest.Sample) bool { return x(s) || y(s) }
+	case "==":
+		return func(s *ingest.Sample) bool { return x(s) == y(s) }
+	}
+	return func(s *ingest.Sample) bool { return x(s) != y(s) }
+}
+
+// comparison compiles an operator between numbers or texts. negated is for not in, not contains.
+func (t *terms) comparison(n *ast.BinaryNode, negated bool) condition {
+	list, isList := n.Right.(*ast.ConstantNode)
+	switch {
+	case isText(n.Left) && isList:
+		return isIn(t.text(n.Left), list.Value.(map[string]struct{}), negated, textIsMissing)
+	case isList:
+		return isIn(t.number(n.Left), list.Value.(map[float64]struct{}), negated, math.IsNaN)
+	case isText(n.Left):
+		x, y := t.text(n.Left), t.text(n.Right)
+		return compare(x, y, relation(n), negated, textIsMissing)
+	}
+	x, y := t.number(n.Left), t.number(n.Right)
+	return compare(x, y, ordering[float64](n.Operator), negated, math.IsNaN)
+}
+
+// relation is a comparison of texts that are not missing.
+func relation(n *ast.BinaryNode) func(x, y string) bool {
+	switch n.Operator {
+	case "contains":
+		return strings.Contains
+	case "startsWith":
+		return strings.HasPrefix
+	case "endsWith":
+		return strings.HasSuffix
+	case "matches":
+		pattern := regexp.MustCompile(n.Right.(*ast.StringNode).Value) // the checker has compiled it
+		return func(x, _ string) bool { return pattern.MatchString(x) }
+	}
+	return ordering[string](n.Operator)
+}
+
+func isText(node ast.Node) bool { return node.Type().Kind() == reflect.String }
+
+func isCondition(node ast.Node) bool { return node.Type().Kind() == reflect.Bool }
 
 // ordering is a comparison of values that are not missing.
 func ordering[T cmp.Ordered](operator string) func(x, y T) bool {
@@ -140,19 +198,23 @@ func ordering[T cmp.Ordered](operator string) func(x, y T) bool {
 	return func(x, y T) bool { return x >= y }
 }
 
-// comparison compares two parts, or one with the values of a list. With a missing value it is
-// false.
-func comparison[T float64 | string](n *ast.BinaryNode, x, y of[T], is func(x, y T) bool, negated bool, missing func(T) bool) of[bool] {
-	if list, ok := n.Right.(*ast.ConstantNode); ok {
-		values := list.Value.(map[T]struct{})
-		return func(s *ingest.Sample) bool {
-			value := x(s)
-			_, in := values[value]
-			return in != negated && !missing(value)
-		}
-	}
+// compare is false for missing values.
+func compare[T float64 | string](
+	x, y func(*ingest.Sample) T, is func(x, y T) bool, negated bool, missing func(T) bool,
+) condition {
 	return func(s *ingest.Sample) bool {
 		a, b := x(s), y(s)
 		return is(a, b) != negated && !missing(a) && !missing(b)
+	}
+}
+
+// isIn is false for a missing value.
+func isIn[T float64 | string](
+	x func(*ingest.Sample) T, values map[T]struct{}, negated bool, missing func(T) bool,
+) condition {
+	return func(s *ingest.Sample) bool {
+		value := x(s)
+		_, in := values[value]
+		return in != negated && !missing(value)
 	}
 }

@@ -34,15 +34,15 @@ func (g geneRows) Row(name string) (uint32, error) {
 	return gene, nil
 }
 
-func text(value string) ingest.Value    { return ingest.Value{Text: []byte(value)} }
-func number(value float64) ingest.Value { return ingest.Value{Number: value} }
+func textValue(value string) ingest.Value    { return ingest.Value{Text: []byte(value)} }
+func numberValue(value float64) ingest.Value { return ingest.Value{Number: value} }
 
 var nan = math.NaN()
 
 // samples of the table of examples in docs/input.md and of TestKeeps.
 var (
-	measured = ingest.Sample{ID: []byte("s1"), Genes: []uint32{0, 2}, Phenotypes: []float64{0.5, 2, 3, 4}, Attributes: []ingest.Value{text("YPD"), text("glucose"), number(30)}}
-	unknown  = ingest.Sample{ID: []byte("17"), Genes: nil, Phenotypes: []float64{nan, nan, nan, nan}, Attributes: []ingest.Value{{}, {}, number(nan)}}
+	measured = ingest.Sample{ID: []byte("s1"), Genes: []uint32{0, 2}, Phenotypes: []float64{0.5, 2, 3, 4}, Attributes: []ingest.Value{textValue("YPD"), textValue("glucose"), numberValue(30)}}
+	unknown  = ingest.Sample{ID: []byte("17"), Genes: nil, Phenotypes: []float64{nan, nan, nan, nan}, Attributes: []ingest.Value{{}, {}, numberValue(nan)}}
 )
 
 func TestKeeps(t *testing.T) {
@@ -323,7 +323,7 @@ func (m maker) word(depth int) oracle {
 	return oracle{strconv.Quote(word), func(*ingest.Sample) any { return &word }}
 }
 
-func compare[T float64 | string](operator string, x, y T) bool {
+func compareValues[T float64 | string](operator string, x, y T) bool {
 	switch operator {
 	case "==":
 		return x == y
@@ -397,7 +397,7 @@ func (m maker) condition(depth int) oracle {
 		a, b, operator := m.word(depth), m.word(depth), m.pick(comparisons...)
 		return oracle{a.text + " " + operator + " " + b.text, func(s *ingest.Sample) any {
 			x, y := a.of(s).(*string), b.of(s).(*string)
-			return x != nil && y != nil && compare(operator, *x, *y)
+			return x != nil && y != nil && compareValues(operator, *x, *y)
 		}}
 	case 6:
 		a, b, c := m.number(depth), m.number(depth), m.number(depth)
@@ -409,7 +409,7 @@ func (m maker) condition(depth int) oracle {
 	a, b, operator := m.number(depth), m.number(depth), m.pick(comparisons...)
 	return oracle{a.text + " " + operator + " " + b.text, func(s *ingest.Sample) any {
 		x, y := a.of(s).(float64), b.of(s).(float64)
-		return !math.IsNaN(x) && !math.IsNaN(y) && compare(operator, x, y)
+		return !math.IsNaN(x) && !math.IsNaN(y) && compareValues(operator, x, y)
 	}}
 }
 
@@ -424,10 +424,10 @@ func (m maker) sample() *ingest.Sample {
 		if m.IntN(3) == 0 {
 			return ingest.Value{}
 		}
-		return text(m.pick("", "a", "b", "ab", "ba"))
+		return textValue(m.pick("", "a", "b", "ab", "ba"))
 	}
 	s := &ingest.Sample{ID: []byte(m.pick("a", "b", "ab")), Phenotypes: []float64{value(), value(), value(), value()},
-		Attributes: []ingest.Value{word(), word(), number(value())}}
+		Attributes: []ingest.Value{word(), word(), numberValue(value())}}
 	for gene := range uint32(4) {
 		if m.IntN(2) == 0 {
 			s.Genes = append(s.Genes, gene)

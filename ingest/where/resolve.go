@@ -46,7 +46,7 @@ type resolver struct {
 	columns ingest.Columns
 	genes   Genes          // nil for rows of a table, which delete none
 	others  []string       // further columns of the table, for messages
-	terms   map[string]any // what the expression asks of a sample, each an of[…], by name
+	terms   terms          // what the expression asks of a sample
 	types   map[string]any // a value of its type by the name of a term
 	err     *file.Error
 	hint    string
@@ -178,7 +178,7 @@ func (r *resolver) list(node *ast.Node) {
 // name replaces a bare name.
 func (r *resolver) name(node *ast.Node, name string) {
 	if name == sampleIDName && r.genes != nil {
-		put(r, node, "the id", func(s *ingest.Sample) string { return string(s.ID) })
+		r.putText(node, "the id", func(s *ingest.Sample) string { return string(s.ID) })
 		return
 	}
 	r.column(node, *node, name)
@@ -187,20 +187,12 @@ func (r *resolver) name(node *ast.Node, name string) {
 // column replaces the name of a column; at is where it stands.
 func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	if k := slices.Index(r.columns.PhenotypeNames(), name); k >= 0 {
-		put(r, node, fmt.Sprint("phenotype ", k), func(s *ingest.Sample) float64 { return s.Phenotypes[k] })
+		r.putNumber(node, fmt.Sprint("phenotype ", k),
+			func(s *ingest.Sample) float64 { return s.Phenotypes[k] })
 		return
 	}
 	if k := slices.Index(r.columns.AttributeNames(), name); k >= 0 {
-		if r.columns.Attributes[k].Type == ingest.NumberAttribute {
-			put(r, node, fmt.Sprint("attribute ", k), func(s *ingest.Sample) float64 { return s.Attributes[k].Number })
-		} else {
-			put(r, node, fmt.Sprint("attribute ", k), func(s *ingest.Sample) string {
-				if text := s.Attributes[k].Text; text != nil {
-					return string(text)
-				}
-				return missingText
-			})
-		}
+		r.attribute(node, k)
 		return
 	}
 	known := r.others
@@ -222,9 +214,35 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	r.fail(at, hint, "found unknown name %s, expected one of %s", fault.Quote(name), fault.List(known))
 }
 
-// put replaces a node by a term. Its name has a space, so it cannot be written in an expression.
-func put[T float64 | string | bool](r *resolver, node *ast.Node, name string, term of[T]) {
-	r.terms[name], r.types[name] = term, *new(T)
+// attribute replaces the name of an attribute.
+func (r *resolver) attribute(node *ast.Node, k int) {
+	name := fmt.Sprint("attribute ", k)
+	if r.columns.Attributes[k].Type == ingest.NumberAttribute {
+		r.putNumber(node, name, func(s *ingest.Sample) float64 { return s.Attributes[k].Number })
+		return
+	}
+	r.putText(node, name, func(s *ingest.Sample) string {
+		if text := s.Attributes[k].Text; text != nil {
+			return string(text)
+		}
+		return missingText
+	})
+}
+
+// putNumber, putText and putCondition replace a node by a term. Its name has a space, so it cannot
+// be written in an expression.
+func (r *resolver) putNumber(node *ast.Node, name string, term number) {
+	r.terms.numbers[name], r.types[name] = term, 0.0
+	r.replace(node, &ast.IdentifierNode{Value: name})
+}
+
+func (r *resolver) putText(node *ast.Node, name string, term text) {
+	r.terms.texts[name], r.types[name] = term, ""
+	r.replace(node, &ast.IdentifierNode{Value: name})
+}
+
+func (r *resolver) putCondition(node *ast.Node, name string, term condition) {
+	r.terms.conditions[name], r.types[name] = term, false
 	r.replace(node, &ast.IdentifierNode{Value: name})
 }
 
@@ -257,7 +275,8 @@ func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 		}
 		r.fail(arguments[0], "", `found an expression, expected the name of a column in quotes`)
 	case deletionsName:
-		put(r, node, "number of deletions", func(s *ingest.Sample) float64 { return float64(len(s.Genes)) })
+		r.putNumber(node, "number of deletions",
+			func(s *ingest.Sample) float64 { return float64(len(s.Genes)) })
 	case deletesName, deletesAnyName:
 		r.deletes(node, function == deletesName, arguments)
 	}
@@ -282,7 +301,7 @@ func (r *resolver) deletes(node *ast.Node, all bool, arguments []ast.Node) {
 		}
 		genes = append(genes, gene)
 	}
-	put(r, node, fmt.Sprint("deletes ", all, genes), func(s *ingest.Sample) bool {
+	r.putCondition(node, fmt.Sprint("deletes ", all, genes), func(s *ingest.Sample) bool {
 		for _, gene := range genes {
 			if _, deleted := slices.BinarySearch(s.Genes, gene); deleted != all {
 				return deleted
