@@ -2,7 +2,6 @@ package names
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,31 +11,33 @@ import (
 	"tcbuild/fault"
 )
 
-// near asks whether a node is meant whose id is the same but for upper and lower case, its version,
-// or the way in which Unicode composes its letters, or whose name is nearly the same. It returns ""
-// if there is none.
+// near asks whether a gene is meant whose name is the same but for upper and lower case, its
+// version, or the way in which Unicode composes its letters, or is nearly the same. It returns "" if
+// there is none.
 func (r *Resolver) near(name string) string {
 	composed, plain := norm.NFC.String(name), unversioned(name)
-	for _, id := range r.nodes.IDs {
-		switch other := norm.NFC.String(id); {
-		case other == composed:
-			return fmt.Sprintf("did you mean %s? It looks the same, but its letters are composed "+
-				"in another way; write both in Unicode's form NFC", fault.Quote(id))
-		case unversioned(id) == plain && (id != plain || name != plain):
-			return fmt.Sprintf("did you mean %s? They differ in the version after the dot; "+
-				"give both without it", fault.Quote(id))
-		case strings.EqualFold(other, composed):
-			return fmt.Sprintf("did you mean %s? Upper and lower case differ", fault.Quote(id))
-		}
-	}
 	var candidates []string
 	for _, known := range r.exact.names() {
-		if r.Exact([]byte(known)).Meaning == Gene && numbers(known) == numbers(name) {
+		if r.Exact([]byte(known)).Meaning != Gene {
+			continue
+		}
+		quoted := fault.Quote(known)
+		switch other := norm.NFC.String(known); {
+		case other == composed:
+			return "did you mean " + quoted + "? It looks the same, but its letters are composed " +
+				"in another way; write both in Unicode's form NFC"
+		case unversioned(known) == plain:
+			return "did you mean " + quoted + "? They differ in the version after the dot; " +
+				"give both without it"
+		case strings.EqualFold(other, composed):
+			return "did you mean " + quoted + "? Upper and lower case differ"
+		case numbers(known) == numbers(name):
 			candidates = append(candidates, known)
 		}
 	}
 	if nearest := fault.Nearest(name, candidates); nearest != "" {
-		return "did you mean " + nearest + "? Otherwise add the gene to the graph, or its other names with aliases"
+		return "did you mean " + nearest + "? Otherwise add the gene to the graph, " +
+			"or its other names with aliases"
 	}
 	return ""
 }
