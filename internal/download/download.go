@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"tcbuild/fault"
 )
 
@@ -24,6 +26,8 @@ type Client struct {
 	// Pauses come before further tries, in this order, and begin again after a try that received
 	// something. A download that fails after the last one is fault.Busy.
 	Pauses []time.Duration
+	// Most is the size of the largest file: a server that sends more may never end.
+	Most int64
 	// Tell receives a line when a download begins, and before each pause.
 	Tell func(line string)
 }
@@ -32,6 +36,7 @@ type Client struct {
 var Patient = Client{
 	Silence: time.Minute,
 	Pauses:  []time.Duration{time.Second, 4 * time.Second, 15 * time.Second},
+	Most:    64 << 30, // a hundred times BioGRID
 }
 
 const byHand = "check the address in a browser, or save the file there yourself"
@@ -41,8 +46,8 @@ const byHand = "check the address in a browser, or save the file there yourself"
 // gives part the server's time of modification. After an error, part has what was received, for
 // the next Get.
 //
-// If the server answers with an error, a web page, nothing, or a file of unknown length, the error
-// is a fault.Failed. All errors name the address.
+// If the server answers with an error, a web page, nothing, more than Client.Most, or a file of
+// unknown length, the error is a fault.Failed. All errors name the address.
 func (c Client) Get(ctx context.Context, address string, part *os.File) (err error) {
 	t := &transfer{client: c, address: address, part: part}
 	defer func() { err = errors.Join(err, t.storeVersion()) }()
@@ -188,6 +193,8 @@ func (t *transfer) check(response *http.Response) error {
 		return t.failed("answered %s", response.Status)
 	case strings.HasPrefix(response.Header.Get("Content-Type"), "text/html"):
 		return t.failed("answered with a web page, expected a file")
+	case response.ContentLength > t.client.Most:
+		return t.tooLarge()
 	case response.ContentLength == 0:
 		return t.failed("answered with an empty file")
 	case noLength && response.ProtoMajor == 1:
@@ -201,10 +208,17 @@ func (t *transfer) check(response *http.Response) error {
 
 // receive appends a body to part. It fails unless the body ends where the server said.
 func (t *transfer) receive(ctx context.Context, body io.Reader, silence *time.Timer) error {
+	received, err := t.part.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := body.Read(buffer)
 		silence.Reset(t.client.Silence)
+		if received += int64(n); received > t.client.Most {
+			return t.tooLarge()
+		}
 		if _, err := t.part.Write(buffer[:n]); err != nil {
 			return err
 		}
@@ -254,6 +268,11 @@ func (t *transfer) broken(ctx context.Context, err error) error {
 // failed does not wrap errors: one of the network must not pass for one of the disk.
 func (t *transfer) failed(format string, args ...any) error {
 	return fault.New(fault.Failed, byHand, "%s: %s", t.address, fmt.Sprintf(format, args...))
+}
+
+func (t *transfer) tooLarge() error {
+	return t.failed("answered with more than %s, expected a smaller file",
+		humanize.IBytes(uint64(t.client.Most)))
 }
 
 func (t *transfer) busy(format string, args ...any) error {

@@ -91,8 +91,14 @@ func TestGetRefuses(t *testing.T) {
 			text("text/plain", "\n<!DOCTYPE html><html>"), fault.Failed, page,
 		},
 		"empty": {text("text/plain", ""), fault.Failed, "answered with an empty file"},
+		"too long": {
+			tooLong, fault.Failed, "answered with more than 1.0 MiB, expected a smaller file",
+		},
+		"without an end": {
+			endless, fault.Failed, "answered with more than 1.0 MiB, expected a smaller file",
+		},
 		"without a length": {
-			endless, fault.Failed,
+			unmeasured, fault.Failed,
 			"answered without the length of the file, so that a cut would not be noticed",
 		},
 	} {
@@ -164,6 +170,7 @@ func TestGetIsInterrupted(t *testing.T) {
 var quick = Client{
 	Silence: Patient.Silence,
 	Pauses:  []time.Duration{time.Millisecond, time.Millisecond},
+	Most:    1 << 20,
 	Tell:    func(string) {},
 }
 
@@ -307,8 +314,21 @@ func text(contentType, text string) answer {
 	}
 }
 
-// endless answers as HTTP/1.0 may: the file ends where the connection does.
+func tooLong(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", fmt.Sprint(quick.Most+1))
+}
+
+// endless sends until nobody listens.
 func endless(w http.ResponseWriter, _ *http.Request) {
+	for {
+		if _, err := io.WriteString(w, content); err != nil {
+			return
+		}
+	}
+}
+
+// unmeasured answers as HTTP/1.0 may: the file ends where the connection does.
+func unmeasured(w http.ResponseWriter, _ *http.Request) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
 		header := "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n"
