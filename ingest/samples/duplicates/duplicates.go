@@ -10,7 +10,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -46,19 +45,19 @@ func (r Rule) Merges() bool {
 }
 
 // Apply takes ownership of a source and returns the samples that the rule leaves of it. A pass
-// reads the source once, or twice for Last and Mean. Its counts describe the source, except
-// Samples, which counts the samples left. Keep only counts repeats, while yield has the batch:
-// yield must not change it. Messages name the set and its genes, by name and genes.
+// reads the source once, or twice for Last and Mean. Its account describes the source, except Kept,
+// which counts the samples left. Keep and Error count repeats while the receiver has the batch,
+// which it must not change. Messages name the set and its genes, by name and genes.
 //
 // Merged samples must have the same values in all columns of the source, except measured
 // phenotypes, their statistics, and the columns that Rule.Ignore names. A missing value is a value
 // of its own.
 //
-// Memory is 16 to 36 bytes for each sample if all are kept, and as much again if Rule.GroupBy names
-// attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Merging takes
-// 16 more for each group. Mean takes 8 more for each group, 8 for each phenotype of a group, 17 for
-// each attribute there that Rule.Ignore names, and 48 for each phenotype of a group of several
-// samples. The garbage collector doubles that at times.
+// Memory is 16 bytes for each sample, and as much again if Rule.GroupBy names attributes. Unless
+// all are kept, it is 30 to 60 more for each group, and 16 more to merge them. Mean takes 4 more
+// for each group, 8 for each phenotype of a group, 24 for each attribute there that Rule.Ignore
+// names, and 48 for each phenotype of a group of several samples. The garbage collector doubles
+// that at times.
 //
 // A computed set in which each sample has its own genotype is returned as it is.
 func Apply(source ingest.SampleSource, rule Rule, name string,
@@ -71,7 +70,6 @@ func Apply(source ingest.SampleSource, rule Rule, name string,
 	if err := cmp.Or(s.findGroupBy(), s.checkIgnore()); err != nil {
 		return nil, err
 	}
-	s.shared = s.findShared(source.Columns())
 	computed, ok := source.(interface{ Account() ingest.Account }) // known without reading
 	if ok && computed.Account().Repeats.Genotypes == computed.Account().Kept {
 		return source, nil
@@ -100,69 +98,22 @@ type stage struct {
 	name    string
 	genes   *ingest.Nodes
 	groupBy []int          // attributes
-	shared  shared         // columns in which merged samples agree
 	columns ingest.Columns // of the samples that are left
 	plan    *plan          // of Mean
 }
 
 func (s *stage) Columns() ingest.Columns { return s.columns }
 
-// kinds is the attribute that is a part of genotypes, -1 if there is none.
-func (s *stage) kinds() int {
-	if !s.columns.KindsApart {
-		return -1
-	}
-	return slices.Index(s.columns.AttributeNames(), s.columns.Kinds)
-}
-
-// findGroupBy finds the attributes that samples are grouped by.
-func (s *stage) findGroupBy() error {
-	names := s.columns.AttributeNames()
-	for _, name := range s.GroupBy {
-		at := slices.Index(names, name)
-		switch {
-		case at < 0 && slices.Contains(s.columns.PhenotypeNames(), name):
-			// --attributes replaces the default, so it has to name the others, too
-			all := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == s.columns.Kinds })
-			for _, name := range s.GroupBy {
-				if !slices.Contains(names, name) && slices.Contains(s.columns.PhenotypeNames(), name) {
-					all = append(all, name)
-				}
-			}
-			return fault.New(fault.Input, "pass --attributes "+strings.Join(all, ","),
-				"read --group-by: column %s of %s is a phenotype, expected an attribute", fault.Quote(name), s.name)
-		case at < 0:
-			hint := "name an attribute, or keep the column with --attributes"
-			if nearest := fault.Nearest(name, names); nearest != "" {
-				hint = "did you mean " + fault.Quote(nearest) + "?"
-			}
-			return fault.New(fault.Input, hint,
-				"read --group-by: found attributes %s in %s, expected %s", listed(names), s.name, fault.Quote(name))
-		case slices.Contains(s.groupBy, at):
-			return fault.New(fault.Usage, "name it once", "read --group-by: found %s twice", fault.Quote(name))
-		}
-		s.groupBy = append(s.groupBy, at)
-	}
-	return nil
-}
-
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "(none)"
-	}
-	return fault.List(names)
-}
-
 // Batches implements ingest.SampleSource.
 func (s *stage) Batches(
 	ctx context.Context, account *ingest.Account,
 ) iter.Seq2[*ingest.Samples, error] {
 	return func(yield func(*ingest.Samples, error) bool) {
-		run := s.scan
-		if s.Duplicates == Keep {
-			run = s.keep
+		err := s.run(ctx, account, yield)
+		if clash, ok := errors.AsType[*clash](err); ok {
+			err = s.explain(ctx, clash)
 		}
-		if err := run(ctx, account, yield); err != nil && err != errStopped {
+		if err != nil && err != errStopped {
 			yield(nil, err)
 		}
 	}
@@ -177,194 +128,111 @@ func goesOn(more bool) error {
 	return nil
 }
 
-func (s *stage) scan(
+// run passes on what the policy leaves of the samples.
+func (s *stage) run(
 	ctx context.Context, account *ingest.Account, yield func(*ingest.Samples, error) bool,
 ) error {
 	out := ingest.NewBatcher(s.columns, yield)
-	add := func(samples *ingest.Samples, i int, phenotypes []float64) error {
-		attributes := samples.Attributes(i)[:len(s.columns.Attributes)]
-		return goesOn(out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes))
+	groups := s.newGroups()
+	policy := s.policy(groups)
+	add := func(sample *ingest.Sample) error {
+		attributes := sample.Attributes[:len(s.columns.Attributes)]
+		return goesOn(out.Add(sample.ID, sample.Genes, sample.Phenotypes, attributes))
 	}
-	groups := &groups{groupBy: s.groupBy, kinds: s.kinds(), attributes: s.SampleSource.Columns().Attributes}
-	var places []int32 // of the sample that stands for each group
-	see := func(samples *ingest.Samples, i, group int, first bool) error { return nil }
-	var again func(samples *ingest.Samples, i, group int) error // makes what is left, in a second reading
-	switch s.Duplicates {
-	case Error:
-		see = func(samples *ingest.Samples, i, group int, first bool) error {
-			if !first {
-				return &clash{int(places[group]), samples.First + i}
-			}
-			return nil
-		}
-	case First:
-		see = func(samples *ingest.Samples, i, _ int, first bool) error {
-			if !first {
-				return nil
-			}
-			return add(samples, i, samples.Phenotypes(i))
-		}
-	case Last:
-		again = func(samples *ingest.Samples, i, _ int) error { return add(samples, i, samples.Phenotypes(i)) }
-	case Mean:
-		means := &means{plan: s.plan}
-		see = func(samples *ingest.Samples, i, group int, _ bool) error {
-			means.add(group, samples.Phenotypes(i))
-			for k, attribute := range s.plan.ignored {
-				means.note(group, k, groups.valuesOf(samples, i, []int{attribute}))
-			}
-			return nil
-		}
-		phenotypes := make([]float64, len(s.columns.Phenotypes))
-		again = func(samples *ingest.Samples, i, group int) error {
-			means.of(group, phenotypes)
-			if err := s.checkRange(phenotypes); err != nil {
-				return err
-			}
-			attributes := samples.Attributes(i)[:len(s.columns.Attributes)]
-			for k, attribute := range s.plan.ignored {
-				if means.differs(group, k) {
-					attributes[attribute] = ingest.Value{Number: math.NaN()}
-				}
-			}
-			return goesOn(out.Add(samples.ID(i), samples.Genes(i), phenotypes, attributes))
-		}
-	}
-	group := func(samples *ingest.Samples) error {
+	var sample ingest.Sample
+	see := func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			group, first := groups.add(samples, i)
-			if first {
-				places = append(places, int32(samples.First+i))
+			if s.Merges() && !groups.agrees(group, samples, i) {
+				return &clash{groups.stands[group], int32(samples.First + i)}
 			}
-			if s.Merges() && !s.shared.alike(group, groups.sharedBy(samples, i, &s.shared)) {
-				return &clash{int(places[group]), samples.First + i}
+			pass, err := policy.See(group, first, samples, i)
+			if err == nil && pass && s.Merges() {
+				samples.At(i, &sample)
+				err = add(&sample)
 			}
-			if s.Duplicates == Last {
-				places[group] = int32(samples.First + i)
-			}
-			if err := see(samples, i, group, first); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	err := s.read(ctx, account, func(samples *ingest.Samples) error {
-		if err := group(samples); err != nil || s.Duplicates != Error {
+	for samples, err := range s.read(ctx, account) {
+		switch {
+		case err != nil:
+		case s.Merges():
+			err = see(samples)
+		default: // all samples go on; they are seen meanwhile
+			out.Samples += samples.Len()
+			seen := make(chan error, 1)
+			go func() { seen <- fault.Catch(func() error { return see(samples) })() }()
+			err = goesOn(yield(samples, nil))
+			err = cmp.Or(<-seen, err)
+		}
+		if err != nil {
 			return err
 		}
-		out.Samples += samples.Len()
-		return goesOn(yield(samples, nil))
-	})
-	read := account.Kept
-	if clash, ok := errors.AsType[*clash](err); ok {
-		err = s.explain(ctx, clash)
 	}
-	if err == nil && again != nil {
-		slices.Sort(places)
-		err = s.readPlaces(ctx, read, places, again)
+	read := account.Kept
+	if out.Samples < len(groups.stands) {
+		slices.Sort(groups.stands)
+		result := func(group int, sample *ingest.Sample) error {
+			if err := policy.Result(group, sample); err != nil {
+				return err
+			}
+			return add(sample)
+		}
+		if err := s.readAgain(ctx, groups.stands, read, result); err != nil {
+			return err
+		}
 	}
 	account.Repeats = groups.repeats()
 	account.Add(ingest.Merged, "", read-out.Samples)
 	account.Kept = out.Samples
-	if err == nil {
-		err = goesOn(out.Flush())
-	}
-	return err
-}
-
-// keep is scan where all samples stay: they are counted while yield has them.
-func (s *stage) keep(
-	ctx context.Context, account *ingest.Account, yield func(*ingest.Samples, error) bool,
-) error {
-	all := &keeping{groups: groups{groupBy: s.groupBy, kinds: s.kinds(), attributes: s.columns.Attributes}}
-	err := s.read(ctx, account, func(samples *ingest.Samples) error {
-		counted := make(chan error, 1)
-		add := fault.Catch(func() error {
-			all.add(samples)
-			return nil
-		})
-		go func() { counted <- add() }()
-		err := goesOn(yield(samples, nil))
-		return cmp.Or(<-counted, err)
-	})
-	if err == nil {
-		account.Repeats = all.repeats()
-	}
-	return err
+	return goesOn(out.Flush())
 }
 
 // read reads the source.
 func (s *stage) read(
-	ctx context.Context, account *ingest.Account, see func(samples *ingest.Samples) error,
-) error {
-	for samples, err := range s.SampleSource.Batches(ctx, account) {
-		if err != nil {
-			return err
-		}
-		if samples.First+samples.Len() > math.MaxInt32 {
-			return fault.New(fault.Input, "split the set",
-				"read perturbations %s: found more than %d samples", s.name, math.MaxInt32)
-		}
-		if err := see(samples); err != nil {
-			return err
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		for samples, err := range s.SampleSource.Batches(ctx, account) {
+			if err == nil && samples.First+samples.Len() > math.MaxInt32 {
+				err = fault.New(fault.Input, "split the set",
+					"read perturbations %s: found more than %d samples", s.name, math.MaxInt32)
+			}
+			if !yield(samples, err) || err != nil {
+				return
+			}
 		}
 	}
-	return nil
 }
 
-// readPlaces reads the source, which had so many samples, again. It calls see with the samples at
-// some places, ascending, and with their index in places.
-func (s *stage) readPlaces(
-	ctx context.Context, samples int, places []int32,
-	see func(samples *ingest.Samples, i, at int) error,
+// readAgain reads the source, which had so many samples. It calls visit with those at some places,
+// which ascend, and with the number of each place.
+func (s *stage) readAgain(
+	ctx context.Context, places []int32, samples int,
+	visit func(at int, sample *ingest.Sample) error,
 ) error {
 	at := 0
 	var account ingest.Account
-	err := s.read(ctx, &account, func(samples *ingest.Samples) error {
-		for ; at < len(places) && int(places[at]) < samples.First+samples.Len(); at++ {
-			if err := see(samples, int(places[at])-samples.First, at); err != nil {
+	var sample ingest.Sample
+	for batch, err := range s.read(ctx, &account) {
+		if err != nil {
+			return err
+		}
+		for ; at < len(places) && int(places[at]) < batch.First+batch.Len(); at++ {
+			batch.At(int(places[at])-batch.First, &sample)
+			if err := visit(at, &sample); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	if err == nil && account.Kept != samples {
-		err = fault.New(fault.Busy, "run it again when nothing is writing to the set",
-			"read perturbations %s again: found %d samples, expected %d as before", s.name, account.Kept, samples)
 	}
-	return err
-}
-
-// clash is the error of two samples of one group, by their numbers: a genotype repeats, or they
-// differ in a column in which merged samples must agree.
-type clash struct{ earlier, later int }
-
-func (*clash) Error() string { return "a genotype repeats" }
-
-var errFound = errors.New("found")
-
-// explain names both samples, for which it reads the source again.
-func (s *stage) explain(ctx context.Context, c *clash) error {
-	var pair [2]ingest.Sample
-	err := s.readPlaces(ctx, c.later+1, []int32{int32(c.earlier), int32(c.later)}, func(samples *ingest.Samples, i, at int) error {
-		samples.At(i, &pair[at])
-		pair[at] = pair[at].Clone()
-		if at == 1 {
-			return errFound
-		}
-		return nil
-	})
-	if !errors.Is(err, errFound) {
-		return err
+	if account.Kept != samples {
+		return fault.New(fault.Busy, "run it again when nothing is writing to the set",
+			"read perturbations %s again: found %d samples, expected %d as before",
+			s.name, account.Kept, samples)
 	}
-	under := ""
-	if len(s.GroupBy) > 0 {
-		under = " and have the same " + strings.Join(s.GroupBy, ", ")
-	}
-	if s.Merges() {
-		return s.explainDifference(pair, under)
-	}
-	return fault.New(fault.Input, "set --duplicates to keep, first, last or mean, or name attributes that distinguish them with --group-by",
-		"read perturbations %s: samples %s and %s (numbers %d and %d, counted from 0) delete the same genes%s, expected each genotype once",
-		s.name, fault.Quote(pair[0].ID), fault.Quote(pair[1].ID), c.earlier, c.later, under)
+	return nil
 }

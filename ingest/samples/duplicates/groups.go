@@ -1,119 +1,104 @@
 package duplicates
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples/distinct"
 )
 
-// key stands for a text of bytes. Up to 15 bytes it is their number and the text itself, otherwise
-// 255 and 120 bits of its SHA-256, which no two different texts are known to share.
-type key [16]byte
-
-func keyOf(text []byte) (k key) {
+// keyOf is the key of a text. Up to 15 bytes it is their number and the text itself, otherwise 255
+// and 120 bits of its SHA-256, which no two different texts are known to share.
+func keyOf(text []byte) distinct.Key {
+	var k [16]byte
 	if len(text) < len(k) {
 		k[0] = byte(len(text))
 		copy(k[1:], text)
-		return k
+	} else {
+		sum := sha256.Sum256(text)
+		copy(k[:], sum[:])
+		k[0] = 255
 	}
-	sum := sha256.Sum256(text)
-	sum[0] = 255
-	return key(sum[:])
+	return distinct.Key{binary.BigEndian.Uint64(k[:]), binary.BigEndian.Uint64(k[8:])}
 }
 
-// numbering numbers different keys in the order in which they appear, and counts each of them.
-type numbering struct {
-	numbers map[key]int32
-	counts  []int32
-}
-
-func (n *numbering) add(k key) (number int, first bool) {
-	known, ok := n.numbers[k]
-	if !ok {
-		if n.numbers == nil {
-			n.numbers = make(map[key]int32)
-		}
-		known = int32(len(n.counts))
-		n.numbers[k], n.counts = known, append(n.counts, 0)
-	}
-	n.counts[known]++
-	return int(known), !ok
-}
-
-// keyCounter counts different keys, in 16 bytes for each that was added. It sorts them in the end,
-// which is much faster than a map.
-type keyCounter []key
-
-// count counts the different keys, those that were added more than once, and how often these were.
-func (keys keyCounter) count() (different, repeated, times int) {
-	slices.SortFunc(keys, func(a, b key) int { return bytes.Compare(a[:], b[:]) })
-	for first, end := 0, 0; first < len(keys); first = end {
-		for end = first + 1; end < len(keys) && keys[end] == keys[first]; end++ {
-		}
-		different++
-		if end-first > 1 {
-			repeated, times = repeated+1, times+end-first
-		}
-	}
-	return different, repeated, times
-}
-
-// keeping counts the groups of a set all of whose samples stay.
-type keeping struct {
-	groups
-	genotypes, conditions keyCounter
-}
-
-func (k *keeping) add(samples *ingest.Samples) {
-	for i := range samples.Len() {
-		k.genotypes = append(k.genotypes, k.genotypeOf(samples, i))
-		if len(k.groupBy) > 0 {
-			k.conditions = append(k.conditions, k.valuesOf(samples, i, k.groupBy))
-		}
-	}
-}
-
-func (k *keeping) repeats() (repeats ingest.Repeats) {
-	repeats.Genotypes, repeats.RepeatedGenotypes, repeats.RepeatedSamples = k.genotypes.count()
-	repeats.Conditions, _, _ = k.conditions.count()
-	return repeats
-}
-
-// groups numbers the groups of a set's samples.
+// groups numbers the groups of a set's samples, and counts genotypes and conditions.
 type groups struct {
 	groupBy    []int // attributes
-	kinds      int   // the attribute that is a part of genotypes; -1: none
+	kinds      int   // the attribute that is a part of genotypes, if kindsApart
+	kindsApart bool
 	attributes []ingest.Attribute
-	genotypes  numbering
-	conditions numbering // empty if there are no attributes to group by
-	both       numbering // so is this one: the groups are the genotypes
-	text       []byte
+	genotypes  distinct.Keys[distinct.Key]
+	conditions distinct.Keys[distinct.Key] // of the attributes that samples are grouped by
+
+	numbers map[distinct.Key]int // nil if all samples stay
+	stands  []int32              // the sample that stands for each group
+	compared
+	firsts []distinct.Key // what is compared, in the first sample of each group
+
+	text []byte
+}
+
+func (s *stage) newGroups() *groups {
+	kinds, apart := s.kinds()
+	g := &groups{groupBy: s.groupBy, kinds: kinds, kindsApart: apart,
+		attributes: s.SampleSource.Columns().Attributes, compared: s.compared()}
+	if s.Duplicates != Keep {
+		g.numbers = make(map[distinct.Key]int)
+	}
+	return g
 }
 
 // add counts a sample. It returns the number of its group, and whether it is the first one there.
 func (g *groups) add(samples *ingest.Samples, i int) (group int, first bool) {
-	genotype := g.genotypeOf(samples, i)
-	if len(g.groupBy) == 0 {
-		return g.genotypes.add(genotype)
+	key := g.genotypeOf(samples, i)
+	g.genotypes.Add(key)
+	if len(g.groupBy) > 0 {
+		condition := g.valuesOf(samples, i, g.groupBy)
+		g.conditions.Add(condition)
+		g.text = g.text[:0]
+		for _, word := range []uint64{key[0], key[1], condition[0], condition[1]} {
+			g.text = binary.BigEndian.AppendUint64(g.text, word)
+		}
+		key = keyOf(g.text)
 	}
-	g.genotypes.add(genotype)
-	condition := g.valuesOf(samples, i, g.groupBy)
-	g.conditions.add(condition)
-	g.text = append(append(g.text[:0], genotype[:]...), condition[:]...)
-	return g.both.add(keyOf(g.text))
+	if g.numbers == nil {
+		return 0, true
+	}
+	group, known := g.numbers[key]
+	if !known {
+		group = len(g.stands)
+		g.numbers[key], g.stands = group, append(g.stands, int32(samples.First+i))
+	}
+	return group, !known
+}
+
+// agrees reports whether a sample has what the first one of its group has in the compared columns.
+func (g *groups) agrees(group int, samples *ingest.Samples, i int) bool {
+	g.text = g.text[:0]
+	for _, k := range g.compared.attributes {
+		g.text = appendValue(g.text, g.attributes[k].Type, samples.Attribute(i, k))
+	}
+	for _, k := range g.compared.phenotypes {
+		value := ingest.Value{Number: samples.Phenotypes(i)[k]}
+		g.text = appendValue(g.text, ingest.NumberAttribute, value)
+	}
+	key := keyOf(g.text)
+	if group == len(g.firsts) {
+		g.firsts = append(g.firsts, key)
+	}
+	return g.firsts[group] == key
 }
 
 // genotypeOf is the key of a sample's genotype.
-func (g *groups) genotypeOf(samples *ingest.Samples, i int) key {
+func (g *groups) genotypeOf(samples *ingest.Samples, i int) distinct.Key {
 	g.text = g.text[:0]
 	for _, gene := range samples.Genes(i) {
 		g.text = binary.AppendUvarint(g.text, uint64(gene)) // of most genes two bytes
 	}
-	if g.kinds >= 0 {
+	if g.kindsApart {
 		g.text = binary.AppendUvarint(g.text, uint64(len(samples.Genes(i))))
 		g.text = ingest.AppendWithoutCase(g.text, samples.Attribute(i, g.kinds).Text)
 	}
@@ -121,7 +106,7 @@ func (g *groups) genotypeOf(samples *ingest.Samples, i int) key {
 }
 
 // valuesOf is the key of a sample's values of some attributes.
-func (g *groups) valuesOf(samples *ingest.Samples, i int, attributes []int) key {
+func (g *groups) valuesOf(samples *ingest.Samples, i int, attributes []int) distinct.Key {
 	g.text = g.text[:0]
 	for _, k := range attributes {
 		g.text = appendValue(g.text, g.attributes[k].Type, samples.Attribute(i, k))
@@ -130,13 +115,16 @@ func (g *groups) valuesOf(samples *ingest.Samples, i int, attributes []int) key 
 }
 
 // repeats are the counts of what was added.
-func (g *groups) repeats() ingest.Repeats {
-	repeats := ingest.Repeats{Genotypes: len(g.genotypes.counts), Conditions: len(g.conditions.counts)}
-	for _, samples := range g.genotypes.counts {
-		if samples > 1 {
+func (g *groups) repeats() (repeats ingest.Repeats) {
+	for _, times := range g.genotypes.All() {
+		repeats.Genotypes++
+		if times > 1 {
 			repeats.RepeatedGenotypes++
-			repeats.RepeatedSamples += int(samples)
+			repeats.RepeatedSamples += times
 		}
+	}
+	for range g.conditions.All() {
+		repeats.Conditions++
 	}
 	return repeats
 }

@@ -13,17 +13,25 @@ import (
 // pooled is the mean of samples with these values of one phenotype and of its statistics.
 func pooled(t *testing.T, phenotypes []string, samples [][]float64) []float64 {
 	t.Helper()
-	plan, columns, err := newPlan(ingest.Columns{Phenotypes: ingest.NamedPhenotypes(phenotypes...)}, nil, "")
+	source := ingest.Columns{Phenotypes: ingest.NamedPhenotypes(phenotypes...)}
+	plan, columns, err := newPlan(source, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &means{plan: plan}
-	for _, values := range samples {
-		m.add(0, values)
+	m := (&stage{Rule: Rule{Duplicates: Mean}, plan: plan, columns: columns}).policy(nil)
+	batch := ingest.NewSamples(0, source, len(samples))
+	for i, values := range samples {
+		batch.Append(nil, nil, values, nil)
+		if _, err := m.See(0, i == 0, batch, i); err != nil {
+			t.Fatal(err)
+		}
 	}
-	found := make([]float64, len(columns.Phenotypes))
-	m.of(0, found)
-	return found
+	var sample ingest.Sample
+	batch.At(0, &sample)
+	if err := m.Result(0, &sample); err != nil {
+		t.Fatal(err)
+	}
+	return sample.Phenotypes
 }
 
 // Means and deviations are those of NumPy 2.4.6 but for rounding; missing values between them do
