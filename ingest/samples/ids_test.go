@@ -3,7 +3,6 @@ package samples
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/testing/rowstest"
 	"tcbuild/internal/testing/sets"
@@ -20,19 +20,33 @@ import (
 
 // Two ids with the same hash are different ids.
 func TestSampleIDsOfEqualHashes(t *testing.T) {
-	earlier := ""
-	ids := SampleIDs{earlier: func([]byte, int64) (string, error) { return earlier, nil }}
-	for row, id := range []string{"a", "b"} {
-		if err := ids.Add([]byte(id), int64(row)); err != nil {
+	for text, want := range map[string]string{
+		"a\nb\n":    "",
+		"a\nb\nb\n": `p.tsv:4: found sample id "b", which is also in p.tsv:3, expected unique ids`,
+	} {
+		path := filepath.Join(t.TempDir(), "p.tsv")
+		if err := os.WriteFile(path, []byte("sample_id\n"+text), 0o666); err != nil {
 			t.Fatal(err)
 		}
+		file, err := inputfile.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		same := func([]byte) uint64 { return 7 }
+		ids := SampleIDs{table: &Table{file: file}, hash: same}
+		for _, id := range strings.Fields(text) {
+			if err := ids.Add([]byte(id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch err := ids.Check(); {
+		case want == "" && err != nil:
+			t.Error(err)
+		case want != "":
+			testrun.CheckInputError(t, err, "read perturbations "+strings.ReplaceAll(want, "p.tsv", path))
+		}
 	}
-	if err := ids.Add([]byte("a"), 2); err != nil { // as if another id than row 0's had its hash
-		t.Errorf("got %v, expected no error", err)
-	}
-	earlier = "p.tsv:2"
-	err := ids.Add([]byte("a"), 3)
-	testrun.CheckInputError(t, err, `found sample id "a", which is also in p.tsv:2, expected unique ids`)
 }
 
 // TestDuplicateIDsFarApart has the same id in different batches, in every format, and in a set that
@@ -104,25 +118,5 @@ func TestGenesOfLists(t *testing.T) {
 		path := write(genes)
 		_, err := read(path)
 		testrun.CheckInputError(t, err, "read perturbations "+path+" row 1: "+want)
-	}
-}
-
-// TestHashSet compares with a map: random hashes, and hashes that collide in slots.
-func TestHashSet(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, mask := range []uint64{^uint64(0), 0xffff, 0xff000000000000ff} {
-		var set hashSet
-		known := make(map[uint64]bool)
-		for range 50_000 {
-			hash := max(random.Uint64()&mask, 1)
-			if set.add(hash) == known[hash] {
-				t.Fatalf("mask %#x: hash %#x: known %v, expected %v", mask, hash, !known[hash], known[hash])
-			}
-			known[hash] = true
-		}
-	}
-	var set hashSet
-	if !set.add(0) || set.add(0) {
-		t.Error("0 is lost")
 	}
 }

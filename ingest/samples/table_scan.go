@@ -1,7 +1,7 @@
 package samples
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,15 +9,13 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/cespare/xxhash/v2"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 )
 
 // Batches reads the samples. Memory does not depend on their number, except in the first whole pass
-// over a table with sample ids: it checks that they are unique, with 11 to 21 bytes per id.
+// over a table with sample ids: it checks that they are unique, with 8 bytes per id.
 func (p *Table) Batches(
 	ctx context.Context, account *ingest.Account,
 ) iter.Seq2[*ingest.Samples, error] {
@@ -50,6 +48,9 @@ func (s *tableScan) run() error {
 			}
 			s.missing[name] = more
 		}
+	}
+	if err == nil || fault.KindOf(err) == fault.Input { // an earlier row may have an id twice
+		err = cmp.Or(s.ids.Check(), err)
 	}
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (s *tableScan) rows(r *table.Reader) error {
 					return err
 				}
 				for row := parser.first; row < parser.next && s.ids != nil; row++ {
-					if err := s.ids.Add(b.Text(s.layout.id, row), b.First+int64(row)); err != nil {
+					if err := s.ids.Add(b.Text(s.layout.id, row)); err != nil {
 						parser.next, parser.err = row, err
 					}
 				}
@@ -142,89 +143,4 @@ func (s *tableScan) take(parser *sampleParser) error {
 		return errStopped
 	}
 	return nil
-}
-
-// rowOf names the first row before the given one that has a sample id, or returns "". It reads the
-// table again.
-func (p *Table) rowOf(id []byte, above int64) (string, error) {
-	r, err := table.OpenFile(p.file, p.options.Text)
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	for b, err := range r.Batches() {
-		if err != nil {
-			return "", err
-		}
-		for i := range b.Len {
-			switch row := b.First + int64(i); {
-			case row == above:
-				return "", nil
-			case bytes.Equal(b.Text(p.layout.id, i), id):
-				return r.Where(row), nil
-			}
-		}
-	}
-	return "", nil
-}
-
-const sampleIDHint = "give each sample a unique id, or set allow_duplicate_ids=true"
-
-// SampleIDs finds empty and duplicate sample ids. A nil *SampleIDs finds none. It keeps a 64-bit
-// hash of each id, in 11 to 21 bytes; if two hashes are equal, earlier compares the ids.
-type SampleIDs struct {
-	seen hashSet
-	// returns the first row before the given one that has the id, or ""
-	earlier func(id []byte, row int64) (where string, err error)
-}
-
-// Add returns a fault.Input if an id is empty or an earlier row has it.
-func (s *SampleIDs) Add(id []byte, row int64) error {
-	if s == nil {
-		return nil
-	}
-	if len(bytes.TrimSpace(id)) == 0 {
-		return fault.New(fault.Input, sampleIDHint, "found sample id %s, expected a non-empty one", fault.Quote(id))
-	}
-	if s.seen.add(xxhash.Sum64(id)) {
-		return nil
-	}
-	where, err := s.earlier(id, row)
-	if err == nil && where != "" {
-		err = fault.New(fault.Input, sampleIDHint,
-			"found sample id %s, which is also in %s, expected unique ids", fault.Quote(id), where)
-	}
-	return err
-}
-
-// hashSet is a table with linear probing, at most three quarters full. A Go map takes three times
-// as long. 0 is an empty slot.
-type hashSet struct {
-	slots []uint64 // their number is a power of two
-	used  int
-}
-
-// add reports whether a hash is new. 0 counts as 1.
-func (s *hashSet) add(hash uint64) bool {
-	if 4*s.used >= 3*len(s.slots) {
-		old := s.slots
-		*s = hashSet{slots: make([]uint64, max(2*len(old), 1024))}
-		for _, hash := range old {
-			if hash != 0 {
-				s.add(hash)
-			}
-		}
-	}
-	hash = max(hash, 1)
-	last := uint64(len(s.slots) - 1)
-	for i := hash & last; ; i = (i + 1) & last {
-		switch s.slots[i] {
-		case hash:
-			return false
-		case 0:
-			s.slots[i] = hash
-			s.used++
-			return true
-		}
-	}
 }

@@ -283,12 +283,3 @@ func (p *Table) Place(row int64) (string, error) {
 	}
 	return r.Where(row), nil
 }
-
-// SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is
-// nil if ids are not read from the table, or need not be unique.
-func (p *Table) SampleIDs() *SampleIDs {
-	if p.layout.id < 0 || p.options.AllowDuplicateIDs || p.distinctIDs {
-		return nil
-	}
-	return &SampleIDs{earlier: p.rowOf}
-}

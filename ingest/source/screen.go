@@ -79,6 +79,9 @@ func (s *screen) scan(
 		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w",
 			in.Where(batch.First+int64(i)), err)
 	})
+	if err == nil || fault.KindOf(err) == fault.Input { // an earlier row may have an id twice
+		err = cmp.Or(r.ids.Check(), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -119,6 +122,7 @@ func (s PerturbationSpec) openScreen(known *names.Resolver, text table.TextOptio
 // screenReader is one Scan of a screen. Every row becomes a sample, or counts as dropped for one
 // reason.
 type screenReader struct {
+	ids *samples.SampleIDs // nil: not checked
 	*screen
 	*ingest.Batcher
 	end    func() error  // checks the table after its last row; may be nil

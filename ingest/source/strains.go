@@ -150,11 +150,11 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	var key []byte
 	var loci []locus
 	r.sample = r.NewSample()
-	ids := r.SampleIDs()
+	r.ids = r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
 		r.account.Rows++
 		r.ReadID(batch, i, &r.sample)
-		if err := ids.Add(r.sample.ID, batch.First+int64(i)); err != nil {
+		if err := r.ids.Add(r.sample.ID); err != nil {
 			return err
 		}
 		loci = loci[:0]
