@@ -37,7 +37,6 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/store"
 )
 
@@ -261,13 +260,11 @@ func (b *builder) failed(err error) error {
 	return err
 }
 
-// Options describe a build. Variant, Graph, Perturbations and Out are required.
+// Options describe a build. Variant, Graph, Spec.File and Out are required.
 type Options struct {
-	Variant store.Variant
-	Graph   string // folder
-	// a file, a folder or a computed set (see samples.Parse); "" for an incidence dataset
-	// without samples
-	Perturbations string
+	Variant      store.Variant
+	Graph        string // folder
+	samples.Spec        // the perturbation set; without File, an incidence dataset without samples
 	// an incidence dataset that takes the place of graph, perturbation set and their options: it is
 	// not read again, and the two datasets share the files of graph and samples; nil: none
 	Base *store.Dataset
@@ -285,11 +282,6 @@ type Options struct {
 	Resume       store.Resume           // "": store.ResumeNever
 	ReactionRule incidence.ReactionRule // "": incidence.RuleAll
 
-	samples.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
-	// share of the samples, 0 to 1, that may be dropped for unknown genes; nil: DefaultMaxDropped
-	MaxDropped      *float64
-	duplicates.Rule // Duplicates "": duplicates.Keep
-
 	Program string // version and commit, for run.json
 	// removes secrets from a text that a file will record; nil: there are none
 	Redact func(text string) string
@@ -299,23 +291,15 @@ type Options struct {
 	Progress func(total int) Progress
 }
 
-// DefaultMaxDropped is the share of a perturbation set that may be dropped for unknown genes.
-const DefaultMaxDropped = 0.5
-
 // withDefaults replaces zero values by their defaults.
 func (o Options) withDefaults() Options {
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Parts = cmp.Or(o.Parts, 1)
 	o.Resume = cmp.Or(o.Resume, store.ResumeNever)
 	o.ReactionRule = cmp.Or(o.ReactionRule, incidence.RuleAll)
-	o.UnknownGenes = cmp.Or(o.UnknownGenes, ingest.RefuseUnknownGenes)
-	o.Duplicates = cmp.Or(o.Duplicates, duplicates.Keep)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Redact == nil {
 		o.Redact = func(text string) string { return text }
-	}
-	if o.MaxDropped == nil {
-		o.MaxDropped = new(DefaultMaxDropped)
 	}
 	if o.Progress == nil {
 		o.Progress = func(int) Progress { return noProgress{} }

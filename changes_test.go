@@ -28,6 +28,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
+	"tcbuild/ingest/source"
 	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
@@ -124,13 +125,13 @@ func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := samples.Open(filepath.Join(dir, "set.tsv"), graph.Genes, samples.PerturbationOptions{})
+	set, err := source.Open(samples.Named(filepath.Join(dir, "set.tsv")), graph)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer source.Close()
+	defer set.Close()
 	path := filepath.Join(dir, "set.arrow")
-	if err := samples.Write(t.Context(), path, source, graph.Genes); err != nil {
+	if err := samples.Write(t.Context(), path, set, graph.Genes); err != nil {
 		t.Fatal(err)
 	}
 	if arrowFile, err = os.ReadFile(path); err != nil {
@@ -193,7 +194,7 @@ func buildAt(t *testing.T, dir, name, perturbations string, variant store.Varian
 	} else {
 		perturbations = filepath.Join(dir, perturbations)
 	}
-	o := Options{Variant: variant, Graph: filepath.Join(dir, "graph"), Perturbations: perturbations, Out: filepath.Join(dir, name), Workers: 2,
+	o := Options{Variant: variant, Graph: filepath.Join(dir, "graph"), Spec: samples.Named(perturbations), Out: filepath.Join(dir, name), Workers: 2,
 		Resume: store.ResumeIfPossible, ReactionRule: incidence.RuleAll, Log: slog.New(m), Progress: func(int) Progress { return m }}
 	if variant != store.Incidence {
 		o.Shards = 2

@@ -11,6 +11,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
 	"tcbuild/store"
 )
@@ -22,7 +23,7 @@ func exampleDataset(dir string) string {
 		log.Fatal(err)
 	}
 	if _, err := tcbuild.Build(context.Background(), tcbuild.Options{
-		Variant: store.Indices, Graph: cell, Perturbations: "synth:tiny:100:1", Out: out,
+		Variant: store.Indices, Graph: cell, Spec: samples.Named("synth:tiny:100:1"), Out: out,
 	}); err != nil {
 		log.Fatal(err)
 	}
@@ -41,10 +42,10 @@ func ExampleBuild() {
 		log.Fatal(err)
 	}
 	result, err := tcbuild.Build(context.Background(), tcbuild.Options{
-		Variant:       store.Indices,
-		Graph:         cell,
-		Perturbations: "synth:tiny:100:1",
-		Out:           filepath.Join(dir, "indices"),
+		Variant: store.Indices,
+		Graph:   cell,
+		Spec:    samples.Named("synth:tiny:100:1"),
+		Out:     filepath.Join(dir, "indices"),
 	})
 	if err != nil {
 		log.Fatal(err)

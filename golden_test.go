@@ -12,6 +12,7 @@ import (
 	"tcbuild"
 	"tcbuild/encode"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
 	"tcbuild/store"
 )
@@ -30,7 +31,7 @@ func TestDataFilesGolden(t *testing.T) {
 	build := func(variant store.Variant, codec string) {
 		name := strings.TrimSuffix(string(variant)+"/"+codec, "/")
 		result, err := tcbuild.Build(context.Background(), tcbuild.Options{
-			Variant: variant, Codec: codec, Graph: cell, Perturbations: "synth:tiny:1000:1", Out: filepath.Join(dir, string(variant)+codec),
+			Variant: variant, Codec: codec, Graph: cell, Spec: samples.Named("synth:tiny:1000:1"), Out: filepath.Join(dir, string(variant)+codec),
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -15,10 +15,10 @@ import (
 	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/combinations"
 	"tcbuild/ingest/samples/duplicates"
+	"tcbuild/ingest/source"
 	"tcbuild/store"
 )
 
@@ -73,7 +73,7 @@ func (b base) Close() error { return nil }
 type sources struct {
 	*builder
 	files   inputfile.Files     // of the graph
-	samples ingest.SampleSource // nil without a perturbation set
+	samples *source.Set         // nil without a perturbation set
 	table   *store.SampleWriter // of samples; nil if an earlier build wrote it
 }
 
@@ -89,21 +89,10 @@ func (s *sources) prepare(ctx context.Context) error {
 }
 
 func (s *sources) read(ctx context.Context) error {
-	if share := *s.MaxDropped; !(share >= 0 && share <= 1) {
-		return fault.New(fault.Usage, "a half is 0.5", "build %s: max_dropped: found %v, expected a share from 0 to 1", s.Out, share)
-	}
-	if s.Perturbations == "" {
-		for _, o := range []struct {
-			flag  string
-			given bool
-		}{
-			{"--controls", len(s.Controls) > 0}, {"--where", s.Where != ""},
-			{"--duplicates", s.Duplicates != duplicates.Keep}, {"--group-by", len(s.GroupBy) > 0},
-			{"--ignore", len(s.Ignore) > 0},
-		} {
-			if o.given {
-				return fault.New(fault.Usage, "add --perturbations FILE, or omit "+o.flag, "build %s: found %s without a perturbation set", s.Out, o.flag)
-			}
+	if s.File == "" {
+		if keys := s.Given(); len(keys) > 0 {
+			return fault.New(fault.Usage, "name the set with --perturbations, or omit them",
+				"build %s: found %s without a perturbation set", s.Out, strings.Join(keys, ", "))
 		}
 	}
 	opened, err := graph.Open(&s.files, s.Graph)
@@ -122,9 +111,9 @@ func (s *sources) read(ctx context.Context) error {
 		Phenotypes:    []ingest.Phenotype{},
 		Attributes:    []ingest.Attribute{},
 		Options: store.Options{
-			ReactionRule: s.ReactionRule, UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
+			ReactionRule: s.ReactionRule, UnknownGenes: cmp.Or(s.UnknownGenes, ingest.RefuseUnknownGenes), AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 			Controls: s.redacted(s.Controls), Where: s.Redact(s.Where),
-			Duplicates: s.Duplicates, GroupBy: s.GroupBy, Ignore: s.Ignore,
+			Duplicates: cmp.Or(s.Duplicates, duplicates.Keep), GroupBy: s.GroupBy, Ignore: s.Ignore,
 		},
 		Inputs:      store.Inputs{Graph: read, Names: s.graph.NameSources, Perturbations: []ingest.Input{}},
 		GraphDigest: s.graph.Digest(), StructureDigest: s.graph.StructureDigest(),
@@ -143,40 +132,31 @@ func (s *sources) read(ctx context.Context) error {
 	if columns := s.graph.LeftOut(); len(columns) > 0 {
 		s.Log.Warn("ignoring columns of the graph", "columns", fault.List(columns))
 	}
-	if err := s.readRules(); err != nil || s.Perturbations == "" {
+	if err := s.readRules(); err != nil || s.File == "" {
 		return err
 	}
 	return s.openSamples(ctx)
 }
 
 func (s *sources) openSamples(ctx context.Context) (err error) {
-	options := s.PerturbationOptions
-	options.Compare, options.MayDiffer = s.Merges(), s.Ignore
-	options.Names = names.Of(s.graph)
-	source, err := samples.Open(s.Perturbations, s.graph.Genes, options)
+	s.samples, err = source.Open(s.Spec, s.graph)
 	if err != nil {
 		return err
 	}
-	s.samples = source // which close closes
-	source, err = duplicates.Apply(source, s.Rule, s.Perturbations, s.graph.Genes)
-	if err != nil {
-		return err
-	}
-	s.samples = source
-	if ignored := source.Columns().Ignored; len(ignored) > 0 {
+	if ignored := s.samples.Columns().Ignored; len(ignored) > 0 {
 		s.Log.Warn("ignoring columns", "columns", fault.List(ignored))
 	}
-	if len(source.Columns().PhenotypeNames()) == 0 {
+	if len(s.samples.Columns().PhenotypeNames()) == 0 {
 		s.Log.Warn("the perturbation set has no phenotypes: its samples have masks and nothing to predict")
 	}
-	if names := source.Columns().AttributeNames(); len(names) > 0 {
+	if names := s.samples.Columns().AttributeNames(); len(names) > 0 {
 		s.Log.Info("keeping attributes", "columns", fault.List(names))
 	}
-	if names := source.Columns().ByName; len(names) > 0 {
+	if names := s.samples.Columns().ByName; len(names) > 0 {
 		s.Log.Info("numbers that are attributes by their names: "+
 			"name those that were measured in --phenotypes", "columns", fault.List(names))
 	}
-	if statistics := duplicates.Pooled(source); len(statistics) > 0 {
+	if statistics := duplicates.Pooled(s.samples.SampleSource); len(statistics) > 0 {
 		s.Log.Info("pooling statistics", "columns", fault.List(statistics))
 	}
 	return nil
@@ -208,9 +188,9 @@ func (s *sources) survey(ctx context.Context) error {
 	}
 	if account.Kept == 0 {
 		return fault.New(fault.Input, "give a table with at least one row",
-			"read perturbations %s: found no samples, expected at least one", s.Perturbations)
+			"read perturbations %s: found no samples, expected at least one", s.File)
 	}
-	if err := s.checkDropped(&account); err != nil {
+	if err := cmp.Or(s.checkDropped(&account), s.CheckKinds(kinds)); err != nil {
 		return err
 	}
 	s.manifest.Samples, s.manifest.Account = account.Kept, account.ForManifest()
@@ -257,21 +237,21 @@ func (s *sources) logKinds() {
 		"perturbations", samples.ListKinds(kinds.Perturbations), "removing", removing)
 }
 
-// checkDropped returns an error if more samples were dropped for unknown genes than may be: it is
-// another organism's set, or has other names.
+// checkDropped returns an error if more of a computed set's genes were dropped than may be. Sets in
+// files check their rows.
 func (s *sources) checkDropped(account *ingest.Account) error {
-	found, dropped := "samples have genes that are not in the graph", account.LostToNames()
-	all := dropped + account.Kept + account.Sum(ingest.Merged) + account.Sum(ingest.WhereNotTrue)
-	if set, computed := s.samples.(*combinations.Set); computed {
-		found, dropped = "listed genes are not in the graph", account.Sum(ingest.UnknownLeftOut)
-		all = dropped + set.Genes()
+	set, computed := s.samples.SampleSource.(*combinations.Set)
+	share := ingest.DefaultMaxDropped
+	if s.MaxDropped != nil {
+		share = *s.MaxDropped
 	}
-	if float64(dropped) <= *s.MaxDropped*float64(all) {
+	unknown := account.Sum(ingest.UnknownLeftOut)
+	if !computed || float64(unknown) <= share*float64(unknown+set.Genes()) {
 		return nil
 	}
-	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names; tcbuild ingest perturbations writes ids in place of other names",
-		"read perturbations %s: %d of %d %s, expected at most %.4g %% (max_dropped)",
-		s.Perturbations, dropped, all, found, 100**s.MaxDropped)
+	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names",
+		"read perturbations %s: %d of %d listed genes are not in the graph, expected at most %.4g %% (max_dropped)",
+		s.File, unknown, unknown+set.Genes(), 100*share)
 }
 
 // tabulate reads the whole perturbation set, computes the digest of its content and, if write is
@@ -312,9 +292,9 @@ func (s *sources) logRepeats(account *ingest.Account) {
 	if len(s.GroupBy) > 0 {
 		args = append(args, "conditions", repeats.Conditions)
 	}
-	args = append(args, "duplicates", s.Duplicates, "samples_merged", account.Sum(ingest.Merged))
+	args = append(args, "duplicates", cmp.Or(s.Duplicates, duplicates.Keep), "samples_merged", account.Sum(ingest.Merged))
 	switch {
-	case repeats.RepeatedGenotypes > 0 && s.Duplicates == duplicates.Keep:
+	case repeats.RepeatedGenotypes > 0 && cmp.Or(s.Duplicates, duplicates.Keep) == duplicates.Keep:
 		s.Log.Warn("genotypes repeat", args...)
 	case repeats.RepeatedGenotypes > 0 || len(s.GroupBy) > 0:
 		s.Log.Info("genotypes repeat", args...)

@@ -9,6 +9,7 @@ import (
 
 	"tcbuild"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
@@ -24,7 +25,7 @@ func TestPublishedWhileShardWaits(t *testing.T) {
 	}
 	build := func(out string, part *int) (*tcbuild.Result, error) {
 		return tcbuild.Build(context.Background(), tcbuild.Options{Variant: store.Indices, Graph: cell,
-			Perturbations: "synth:tiny:1000:1", Out: out, Parts: 2, Part: part, Resume: store.ResumeIfPossible})
+			Spec: samples.Named("synth:tiny:1000:1"), Out: out, Parts: 2, Part: part, Resume: store.ResumeIfPossible})
 	}
 	first, second := 0, 1
 	complete := filepath.Join(dir, "complete")

@@ -20,7 +20,7 @@ import (
 //	File   string  `yaml:"file" required:"yes"`               // in place of yes, a hint
 //	Loops  Loops   `yaml:"self_loops" words:"keep none"`      // if it is set, it has one of the words
 //	Relate string  `yaml:"relation" default:"has_annotation"`
-//	Ignore []string `yaml:"ignore" forms:"matrix"`            // for sections of these forms only
+//	Ignore []string `yaml:"ignore" forms:"matrix"`            // for sections of these forms; *: any
 //	GEM    GEM     `yaml:"gem"`                               // a section may be omitted as a whole
 //
 // The form of a section is the result of its method Form. What no tag says, its method Check says,
@@ -106,7 +106,7 @@ func (c sectionCheck) fields(v reflect.Value, forms string) error {
 		switch {
 		case option == "inline":
 			err = cmp.Or(c.fields(value, rules.forms), c.self(value, c.path))
-		case rules.forms != "" && !slices.Contains(strings.Fields(rules.forms), c.form):
+		case !rules.include(c.form):
 			if !value.IsZero() {
 				err = c.wrong(key, "remove it", "it does not apply to a %s", c.form)
 			}
@@ -126,10 +126,15 @@ type rules struct {
 	forms string
 }
 
+// include reports whether the field is for a form; * stands for any.
+func (r rules) include(form string) bool {
+	return r.forms == "" || r.forms == "*" || slices.Contains(strings.Fields(r.forms), form)
+}
+
 // field checks a field by its rules.
 func (c sectionCheck) field(rules rules, value reflect.Value, key string) error {
 	if text := rules.Get("default"); text != "" && value.IsZero() {
-		value.SetString(text)
+		setDefault(value, text)
 	}
 	if hint := rules.Get("required"); hint != "" && isEmpty(value) {
 		return c.wrong(key, strings.TrimPrefix(hint, "yes"), "missing")
@@ -156,6 +161,17 @@ func (c sectionCheck) field(rules rules, value reflect.Value, key string) error 
 	return c.self(value, key)
 }
 
+// setDefault sets a text, or a list of texts in which spaces separate them.
+func setDefault(value reflect.Value, text string) {
+	if value.Kind() != reflect.Slice {
+		value.SetString(text)
+		return
+	}
+	for _, word := range strings.Fields(text) {
+		value.Set(reflect.Append(value, reflect.ValueOf(word)))
+	}
+}
+
 // isEmpty reports whether a field has no value, or a list without any. A section is never empty: it
 // says itself what it lacks.
 func isEmpty(value reflect.Value) bool {
@@ -175,6 +191,9 @@ func isEmpty(value reflect.Value) bool {
 
 // list checks the sections of a list, on a copy.
 func (c sectionCheck) list(list reflect.Value, key string) error {
+	if list.Len() == 0 {
+		return nil
+	}
 	sections := reflect.MakeSlice(list.Type(), list.Len(), list.Len())
 	reflect.Copy(sections, list)
 	list.Set(sections)

@@ -114,6 +114,9 @@ func (e Entry) IsSection() bool {
 	return e.Value.Kind == yaml.MappingNode || len(e.Value.Content) > 0 && e.Value.Content[0].Kind == yaml.MappingNode
 }
 
+// Keys are the keys of a section.
+func (e Entry) Keys() []string { return keysOf(e.Value) }
+
 // IsScalar reports whether the value is neither a section nor a list.
 func (e Entry) IsScalar() bool { return e.Value.Kind == yaml.ScalarNode }
 
@@ -131,6 +134,12 @@ func (s *Settings) Entries() []Entry {
 		entries = append(entries, Entry{Key: key, Value: pair[1], Referenced: s.referenced[key]})
 	}
 	return entries
+}
+
+// Entry returns the top-level setting of a key, and whether there is one.
+func (s *Settings) Entry(key string) (Entry, bool) {
+	value := child(s.root, key)
+	return Entry{Key: key, Value: value, Referenced: s.referenced[key]}, value != nil
 }
 
 // Files returns the paths of the settings files that were read, and the names of presets.

@@ -24,7 +24,7 @@ datasets take up to 3 GB of disk at a time by default, and are removed at the en
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000`,
 	}
 	flags := cmd.Flags()
-	inputFlags(cmd, &o.Options)
+	set := inputFlags(cmd, &o.Options)
 	outFlag(flags, &o.Out, "out", newOutput, "folder to create: `DIR`")
 	intFlag(flags, &o.Samples, "samples", 0, 0, "samples in each dataset (default: up to 100,000; full masks as raw or bits, at most 2.5 GB)")
 	intFlag(flags, &o.Rounds, "rounds", 3, 1, "number of times to measure everything")
@@ -32,7 +32,7 @@ datasets take up to 3 GB of disk at a time by default, and are removed at the en
 		"number of samples to extrapolate costs to (default: the size of the perturbation set)")
 	flags.BoolVar(&o.Keep, "keep", false, "keep the last round's datasets in DIR/datasets and their inputs in DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")
-	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
 		return runBench(ctx, e, o)
 	})
 }

@@ -90,7 +90,7 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (u
 	for _, entry := range settings.Entries() {
 		flag := byKey[entry.Key]
 		switch {
-		case slices.Contains(sections, entry.Key):
+		case flag == nil && slices.Contains(sections, entry.Key):
 			continue
 		case flag == nil && entry.Referenced:
 			continue
@@ -106,6 +106,11 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (u
 			}
 			unread = append(unread, entry.Key)
 			continue
+		case entry.IsSection() && slices.Contains(sections, entry.Key):
+			if err := flag.Value.(sectionValue).SetSection(entry, flag); err != nil {
+				return nil, err
+			}
+			continue
 		case flag.Changed || entry.IsNull():
 			continue
 		}
@@ -114,6 +119,11 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (u
 		}
 	}
 	return unread, nil
+}
+
+// sectionValue is the value of a flag whose setting may be a section.
+type sectionValue interface {
+	SetSection(entry conf.Entry, flag *pflag.Flag) error
 }
 
 // readers reports whether any command has a flag of a key, and names the one that has a section of

@@ -8,13 +8,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"tcbuild"
 	"tcbuild/encode"
 	"tcbuild/incidence"
-	"tcbuild/ingest"
-	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
 )
@@ -33,7 +30,7 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 		Example: `  tcbuild dataset --mode indices --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices
   tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw`,
 	}
-	datasetFlags(cmd, &o)
+	set := datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	choiceFlag(cmd, &o.Variant, "mode", "", []store.Variant{store.Indices, store.FullMasks}, "what to store: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
@@ -50,7 +47,7 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 		}
 		return slices.Compact(slices.Sorted(slices.Values(codecs))), cobra.ShellCompDirectiveNoFileComp
 	})
-	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
 		return runBuild(ctx, e, o)
 	})
 }
@@ -66,72 +63,28 @@ make the masks. It is the smallest variant, and for most uses the fastest.
 Without --perturbations, build only the cache.`,
 		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
-	datasetFlags(cmd, &o)
-	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+	set := datasetFlags(cmd, &o)
+	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
 		return runBuild(ctx, e, o)
 	})
 }
 
 // inputFlags declares the input flags that all dataset variants share.
-func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
+func inputFlags(cmd *cobra.Command, o *tcbuild.Options) *perturbations {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
-	flags.StringVar(&o.Perturbations, "perturbations", "",
-		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
 	workersFlag(flags, &o.Workers)
 	choiceFlag(cmd, &o.ReactionRule, "reaction-rule", incidence.RuleAll, []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR},
 		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, if its boolean rule becomes false, so that isozymes keep it")
-	choiceFlag(cmd, &o.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
-		"what to do with genes that are not in the graph: error, drop-sample or drop-gene; drops are counted")
-	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples to drop because of unknown genes; more is an error")
-	controlsFlag(flags, &o.Controls)
-	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
-	flags.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
-	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
-	whereFlag(flags, &o.Where)
-	duplicatesFlags(cmd, &o.Rule)
-	flags.StringSliceVar(&o.RemovingKinds, "removing-kinds", nil,
-		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown; "+
-			"all, as in torchcell; or none (default: losses; a set with other kinds is an error)")
-	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")
-}
-
-// columnFlags declares what the columns of a perturbation set are.
-func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]string) {
-	flags.StringSliceVar(phenotypes, "phenotypes", nil,
-		"phenotype `COLUMNS` (default: every numeric column without another use)")
-	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "numeric `COLUMNS` to ignore")
-	flags.StringSliceVar(attributes, "attributes", nil,
-		"`COLUMNS` of text or numbers to keep as attributes (default: every text column without another use)")
-}
-
-// controlsFlag declares the names of controls.
-func controlsFlag(flags *pflag.FlagSet, controls *[]string) {
-	flags.StringSliceVar(controls, "controls", nil, "`NAMES` that appear in place of a gene but delete nothing, such as ctrl,non-targeting")
-}
-
-// whereFlag declares the filter of samples.
-func whereFlag(flags *pflag.FlagSet, where *string) {
-	flags.StringVar(where, "where", "",
-		"keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' ('tcbuild docs input' describes the language)")
-}
-
-// duplicatesFlags declares what to do with samples of the same genotype.
-func duplicatesFlags(cmd *cobra.Command, rule *duplicates.Rule) {
-	choiceFlag(cmd, &rule.Duplicates, "duplicates", duplicates.Keep, duplicates.Choices,
-		"what to do with samples that delete the same genes: keep, error, first, last, or mean, which also adds phenotypes NAME_n and NAME_sd")
-	cmd.Flags().StringSliceVar(&rule.GroupBy, "group-by", nil,
-		"`ATTRIBUTES` that duplicates must share; with --duplicates keep, only for counting them")
-	cmd.Flags().StringSliceVar(&rule.Ignore, "ignore", nil,
-		"`COLUMNS` that may differ between duplicates merged into one sample; "+
-			"all others but phenotypes must agree")
+	return perturbationFlags(cmd)
 }
 
 // datasetFlags declares the flags of a command that builds one dataset.
-func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) {
-	inputFlags(cmd, o)
+func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) *perturbations {
+	set := inputFlags(cmd, o)
 	outFlag(cmd.Flags(), &o.Out, "out", datasetOutput, "dataset to create: `DATASET`")
 	require(cmd, "graph", "out")
+	return set
 }
 
 func runBuild(ctx context.Context, e *env, o tcbuild.Options) error {

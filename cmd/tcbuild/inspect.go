@@ -18,6 +18,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/inspect"
 	"tcbuild/internal/page"
@@ -26,7 +27,7 @@ import (
 
 type inspectOptions struct {
 	samples, graph, html string
-	controls             []string
+	set                  samples.Spec
 	json                 bool
 }
 
@@ -60,9 +61,9 @@ that the graph lacks.
 	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.graph, "graph", "", "cell graph to compare a perturbation set with: `DIR`")
-	controlsFlag(flags, &o.controls)
+	set := perturbationFlags(cmd)
 	pageFlag(flags, &o.html, inspectPage, "also write an HTML page with plots: `FILE`")
-	return configured(e, cmd, func(ctx context.Context, args []string) error {
+	return set.configured(e, cmd, &o.set, func(ctx context.Context, args []string) error {
 		return runInspect(ctx, e, args[0], o, flags)
 	})
 }
@@ -85,11 +86,14 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions, give
 		kind, describe = "a graph", inspectGraph
 	}
 	for _, flag := range []struct{ name, of string }{
-		{"samples", "a dataset"}, {"graph", "a perturbation set"}, {"controls", "a perturbation set"},
+		{"samples", "a dataset"}, {"graph", "a perturbation set"},
 	} {
 		if given.Changed(flag.name) && flag.of != kind {
 			return fault.New(fault.Usage, "omit --"+flag.name, "inspect %s: --%s is for %s", path, flag.name, flag.of)
 		}
+	}
+	if keys := o.set.Given(); len(keys) > 0 && kind != "a perturbation set" {
+		return fault.New(fault.Usage, "omit it", "inspect %s: %s is for a perturbation set", path, keys[0])
 	}
 	return describe(ctx, e, path, o)
 }
@@ -112,7 +116,7 @@ func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOpt
 		}
 		cell = read
 	}
-	summary, err := inspect.Perturbations(ctx, path, cell, o.controls)
+	summary, err := inspect.Perturbations(ctx, o.set, cell)
 	if err != nil {
 		return err
 	}

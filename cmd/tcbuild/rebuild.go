@@ -99,7 +99,7 @@ settings' lists every key.`,
 		"`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "variants to build")
 	completes(cmd, "variants", allVariants...)
-	inputFlags(cmd, &o.build)
+	set := inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
 	scale.Usage, scale.DefValue = "use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
@@ -134,7 +134,7 @@ settings' lists every key.`,
 		"step", "part", "parts", "forward"}
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	o.given = flags
-	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+	return set.configured(e, cmd, &o.build.Spec, func(ctx context.Context, _ []string) error {
 		o.settings = e.settings
 		if err := errors.Join(o.check(e), o.ingest.read(e.settings)); err != nil {
 			return err
@@ -300,13 +300,13 @@ func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
 	switch public, graph := o.ingest.Config != "", o.build.Graph != ""; {
 	case public && graph:
 		return rebuild.Input{}, fault.New(fault.Usage, "omit one of them", "rebuild: found both --graph and a section ingest")
-	case (public || graph) && o.build.Perturbations == "":
+	case (public || graph) && o.build.File == "":
 		return rebuild.Input{}, fault.New(fault.Usage, "add perturbations=FILE", "rebuild: a graph is given without --perturbations")
 	case public:
 		return o.ingest.input(e)
 	case graph:
 		return rebuild.Input{}, nil
-	case o.build.Perturbations != "":
+	case o.build.File != "":
 		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR", "rebuild: --perturbations is given without --graph")
 	case !o.given.Changed("scale"):
 		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR perturbations=FILE; scale=tiny makes a synthetic input",

@@ -12,9 +12,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/internal/rebuild"
 )
 
@@ -40,7 +38,7 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 	sets := read(t, filepath.Join(f.dir, "sets.tsv"))
 	fromGraph := func(perturbations string) func(o *rebuildOptions) {
 		return func(o *rebuildOptions) {
-			o.build.Graph, o.build.Perturbations = filepath.Join(f.dir, "own"), filepath.Join(f.dir, perturbations)
+			o.build.Graph, o.build.File = filepath.Join(f.dir, "own"), filepath.Join(f.dir, perturbations)
 		}
 	}
 	for _, c := range []struct {
@@ -56,10 +54,10 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 		{"set", "survey", fromGraph("sets.tsv"), "sets.tsv", sets[:strings.LastIndex(sets, "s19")], "input sets.tsv changed"},
 		{"gene list", "survey", func(o *rebuildOptions) {
 			fromGraph("")(o)
-			o.build.Perturbations = "combinations:" + f.dir + "/genes.txt:2"
+			o.build.File = "combinations:" + f.dir + "/genes.txt:2"
 		}, "genes.txt", "Y000\nY001\n", "input genes.txt changed"},
 		{"public source", "ingest", func(o *rebuildOptions) {
-			o.build.Perturbations = filepath.Join(f.dir, "sets.tsv")
+			o.build.File = filepath.Join(f.dir, "sets.tsv")
 			o.ingest = ingestSettings{Config: filepath.Join(f.dir, "source.yaml"), overrides: []string{"data=" + f.dir + "/down"}}
 		}, "down/links.tsv", "a\tb\nY000\tY001\n", "/down/links.tsv changed"},
 	} {
@@ -75,7 +73,7 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 			e := newEnv(io.Discard, io.Discard)
 			e.log = slog.New(slog.DiscardHandler)
 			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", keep: 1}
-			o.build.ReactionRule, o.build.UnknownGenes, o.build.Duplicates = "all", ingest.RefuseUnknownGenes, duplicates.Keep
+			o.build.ReactionRule = "all"
 			c.options(o)
 			run := func(wrap func(*rebuild.Stage)) error {
 				if err := o.check(e); err != nil {

@@ -24,6 +24,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/source"
 )
 
@@ -90,7 +91,7 @@ type settingsTables struct {
 
 func TestSettingsReference(t *testing.T) {
 	tables := &settingsTables{t: t, comments: make(map[string]string), words: make(map[string][]string)}
-	for _, dir := range []string{"../../ingest", "../../ingest/names", "../../ingest/samples", "../../ingest/where", "../../ingest/source", "../../ingest/table"} {
+	for _, dir := range []string{"../../ingest", "../../ingest/names", "../../ingest/samples", "../../ingest/samples/duplicates", "../../ingest/where", "../../ingest/source", "../../ingest/table"} {
 		tables.parse(dir)
 	}
 	var document yaml.Node
@@ -118,13 +119,18 @@ func TestSettingsReference(t *testing.T) {
 		{"ingest.KEY", "", "text", "", "overrides a top-level value of that file", "data: downloads"},
 	}
 	section("Section `ingest` of `rebuild`", "Builds the graph from public sources, in place of `graph`.")
-	layout := tables.fields(reflect.TypeFor[source.LayoutSpec](), "", nodeAt(tables.examples, "perturbations"))
-	delete(layout, "file") // it is the command's argument
-	tables.rows = slices.DeleteFunc(tables.rows, func(row settingRow) bool { return row.key == "file" })
-	for key, schema := range layout {
-		properties[key] = append(properties[key], schema)
+	set := tables.fields(reflect.TypeFor[samples.Spec](), "", nodeAt(tables.examples, "perturbations"))
+	properties["perturbations"] = append(properties["perturbations"], object(set, "a perturbation set and how to read it"))
+	flags, _ := settableFlags(perturbationFlags(&cobra.Command{}).flags)
+	for key, schema := range set {
+		if key != "file" && flags[key] == nil { // they are settings at the top level, too
+			properties[key] = append(properties[key], schema)
+		}
 	}
-	section("Settings of `ingest perturbations`", "The layout of a screen. A public source (`source: costanzo2016`) sets these keys; 'tcbuild ingest sources NAME' prints them.")
+	section("Section `perturbations`", "What a perturbation set is and how it is read, in place of its path: "+
+		"`perturbations: {file: SGA_NxN.txt, source: costanzo2016}`. "+
+		"All keys but `file` can also be given beside it, at the top level or as key=value, and many have flags; a key given twice is an error. "+
+		"A public source sets these keys; 'tcbuild ingest sources NAME' prints them.")
 	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},
 		"description": "names of settings files in the same folder to start from; _self_ is the file itself"}}
 	tables.rows = []settingRow{{"defaults", "", "list of text", "", "settings files in the same folder to start from; later ones take precedence, `_self_` is the file itself", "[base]"}}

@@ -31,18 +31,19 @@ func TestRealPerturbations(t *testing.T) {
 	}
 	for _, test := range []struct {
 		file    string
-		options samples.PerturbationOptions
+		options samples.Spec
 		samples int
 	}{
-		{"kuzmin2018_significant/perturbations.tsv.gz", samples.PerturbationOptions{
+		{"kuzmin2018_significant/perturbations.tsv.gz", samples.Spec{
 			GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "alleles"}, 17_285},
-		{"emap_collins2007/pairs.tsv.gz", samples.PerturbationOptions{
+		{"emap_collins2007/pairs.tsv.gz", samples.Spec{
 			GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}}, 186_500},
-		{"celaj2020_xga/perturbations_long.tsv.gz", samples.PerturbationOptions{
+		{"celaj2020_xga/perturbations_long.tsv.gz", samples.Spec{
 			GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", AllowDuplicateIDs: true, Phenotypes: []string{"resistance"}}, 85_648},
 	} {
 		test.options.UnknownGenes, test.options.AllowWildtype = ingest.DropGene, true
-		p, err := samples.OpenFile(filepath.Join(data, test.file), genes, test.options)
+		test.options.File = filepath.Join(data, test.file)
+		p, err := samples.OpenFile(test.options, genes, nil)
 		if err != nil {
 			t.Error(err)
 			continue

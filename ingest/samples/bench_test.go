@@ -118,7 +118,7 @@ func BenchmarkScanPerturbations(b *testing.B) {
 		if err := Write(b.Context(), path, randomSamples(genes, samples), genes); err != nil {
 			b.Fatal(err)
 		}
-		p, err := OpenFile(path, genes, PerturbationOptions{AllowWildtype: true})
+		p, err := openFile(path, genes, Spec{AllowWildtype: true})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func BenchmarkScanPerturbations(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := findPerturbationLayout(path, r, PerturbationOptions{GenesColumns: []string{defaultGenesColumn}}); err != nil {
+				if _, err := findPerturbationLayout(path, r, reading{Spec: Spec{GenesColumns: []string{defaultGenesColumn}}}); err != nil {
 					b.Fatal(err)
 				}
 				r.Close()

@@ -25,7 +25,7 @@ func TestPerturbationsChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, "p.tsv", before)
-			p, err := OpenFile(path, threeGenes, PerturbationOptions{})
+			p, err := openFile(path, threeGenes, Spec{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ type perturbationLayout struct {
 
 // findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
 // end, unless the options name both phenotypes and attributes.
-func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
+func findPerturbationLayout(path string, r *table.Reader, options reading) (perturbationLayout, error) {
 	c := newPerturbationColumns(path, r.Columns(), r.Kind, options)
 	c.indexes = r.Indexes()
 	layout := perturbationLayout{}
@@ -87,13 +87,13 @@ type perturbationColumns struct {
 	types []ingest.AttributeType // of attributes
 	asked []bool                 // a filter names the column
 
-	options        PerturbationOptions
+	options        reading
 	indexes        map[string]bool // names of columns that hold an unnamed index
 	guessed, named []bool          // see Columns.Guessed and Columns.ByName
 }
 
 func newPerturbationColumns(path string, names []string, kind func(column int) table.Kind,
-	options PerturbationOptions) *perturbationColumns {
+	options reading) *perturbationColumns {
 	c := &perturbationColumns{path: path, names: names, kind: kind, options: options,
 		guessed: make([]bool, len(names)), named: make([]bool, len(names)),
 		at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]ingest.AttributeType, len(names)),
@@ -112,8 +112,8 @@ func (c *perturbationColumns) hidden(column int) bool {
 
 // compared reports whether merged samples must have the same value in a column that is left out.
 func (c *perturbationColumns) compared(column int) bool {
-	mayDiffer := c.isIndex(column) || slices.Contains(c.options.MayDiffer, c.names[column])
-	return c.options.Compare && !mayDiffer
+	mayDiffer := c.isIndex(column) || slices.Contains(c.options.Ignore, c.names[column])
+	return c.options.Merges() && !mayDiffer
 }
 
 func (c *perturbationColumns) isIndex(column int) bool {
@@ -124,7 +124,7 @@ func (c *perturbationColumns) isIndex(column int) bool {
 // takeNamed gives the columns that the options name their roles.
 func (c *perturbationColumns) takeNamed() error {
 	options := c.options
-	for _, name := range options.FilterColumns {
+	for _, name := range options.filterColumns {
 		if column, ok := c.at[name]; ok {
 			c.asked[column] = true
 		}
@@ -209,7 +209,7 @@ func (c *perturbationColumns) addHidden(layout *perturbationLayout) error {
 		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: name, Type: c.types[column]})
 	}
 	hidden := len(layout.attributes) - kept
-	if !c.options.Compare {
+	if !c.options.Merges() {
 		layout.columns.FilterOnly = hidden
 		return nil
 	}
@@ -227,12 +227,12 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 	hint := "rename the column, or name an existing one"
 	if len(c.names) == 1 && strings.ContainsAny(c.names[0], " |") {
 		return -1, fault.New(fault.Input,
-			`separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; `+
-				`tcbuild ingest perturbations has delimiter=`,
+			`separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv, `+
+				`or set delimiter=`,
 			"read perturbations %s: found one column, %q, expected %s column %s", c.path, c.names[0], what, fault.Quote(name))
 	}
 	if nearest := fault.Nearest(name, c.names); name == defaultGenesColumn {
-		hint = "rename the column of genes to genes, or name it by --genes-columns of tcbuild ingest perturbations"
+		hint = "name the columns of genes with --genes-columns"
 	} else if nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
@@ -350,7 +350,7 @@ func (c *perturbationColumns) assign(column int, holds columnContents) {
 	textOnly := holds.text != "" && holds.number == ""
 	fileSays := holds.noted || holds.measured
 	byName := !textOnly && !fileSays && isNoted(name)
-	saidToBeNoted := holds.noted || slices.Contains(options.MayDiffer, name)
+	saidToBeNoted := holds.noted || slices.Contains(options.Ignore, name)
 	isAttribute := isText || byName || saidToBeNoted
 	switch {
 	case c.roles[column] != roleOpen || c.isIndex(column):

@@ -74,7 +74,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 					text += fmt.Sprintf("%c\t%s\n", 'A'+i%3, strings.TrimSuffix(field, "!"))
 				}
 				path := writeFile(t, "p.tsv", text)
-				p, err := OpenFile(path, threeGenes, PerturbationOptions{})
+				p, err := openFile(path, threeGenes, Spec{})
 				kind := "mixed"
 				if err == nil {
 					kind = "phenotype"
@@ -94,7 +94,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 				if fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "--not-phenotypes y") {
 					t.Errorf("kind %d, hint %q", fault.KindOf(err), fault.HintOf(err))
 				}
-				if _, err := OpenFile(path, threeGenes, PerturbationOptions{NotPhenotypes: []string{"y"}}); err != nil {
+				if _, err := openFile(path, threeGenes, Spec{NotPhenotypes: []string{"y"}}); err != nil {
 					t.Errorf("left out: %v", err)
 				}
 			})
@@ -105,7 +105,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 // The hint for a bad phenotype names the flag that leaves its column out.
 func TestBadPhenotypeHint(t *testing.T) {
 	for hint, phenotypes := range map[string][]string{"exclude the column with --not-phenotypes y": nil, "leave the column out of --phenotypes": {"y"}} {
-		p, err := OpenFile(writeFile(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes, PerturbationOptions{Phenotypes: phenotypes})
+		p, err := openFile(writeFile(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes, Spec{Phenotypes: phenotypes})
 		if err == nil {
 			_, err = sets.ReadAll(p)
 		}

@@ -25,7 +25,7 @@ func (s *controlSamples) add(where func() string) {
 
 // check returns an error if such samples are not allowed, or are all samples. samples is the number
 // of those that were kept.
-func (s *controlSamples) check(options PerturbationOptions, path string, samples int) error {
+func (s *controlSamples) check(options reading, path string, samples int) error {
 	count := func(n int) string {
 		return humanize.Comma(int64(n)) + " " + english.PluralWord(n, "sample", "")
 	}

@@ -20,7 +20,7 @@ func TestControls(t *testing.T) {
 	for range testrun.Cases(300, 60) {
 		delimiter := []string{"+", "_", " || ", ";", "|"}[r.IntN(5)]
 		names := []string{"A", "B", "C", "ctrl", "non-targeting", "NT"}
-		options := PerturbationOptions{AllowWildtype: true, GenesColumns: []string{"condition"}, GeneDelimiter: delimiter, Controls: names[3:]}
+		options := Spec{AllowWildtype: true, GenesColumns: []string{"condition"}, GeneDelimiter: delimiter, Controls: names[3:]}
 		table, want, counts := "condition\n", []string(nil), ingest.Account{}
 		for row := range 1 + r.IntN(20) {
 			var listed, genes []string
@@ -44,7 +44,7 @@ func TestControls(t *testing.T) {
 			want = append(want, fmt.Sprintf("%d [%s] []", row, strings.Join(genes, " ")))
 		}
 		counts.Kept = len(want)
-		p, err := OpenFile(writeFile(t, "p.tsv", table), threeGenes, options)
+		p, err := openFile(writeFile(t, "p.tsv", table), threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +66,8 @@ func TestControls(t *testing.T) {
 
 // A control may contain the delimiter.
 func TestControlWithDelimiter(t *testing.T) {
-	options := PerturbationOptions{AllowWildtype: true, GeneDelimiter: "_", Controls: []string{"non_targeting", "non_targeting_1", "safe"}}
-	p, err := OpenFile(writeFile(t, "p.tsv", "genes\nnon_targeting\nA_non_targeting\nnon_targeting_1_B\nsafe_C_non_targeting_1\nnon_targeting_safe\n"), threeGenes, options)
+	options := Spec{AllowWildtype: true, GeneDelimiter: "_", Controls: []string{"non_targeting", "non_targeting_1", "safe"}}
+	p, err := openFile(writeFile(t, "p.tsv", "genes\nnon_targeting\nA_non_targeting\nnon_targeting_1_B\nsafe_C_non_targeting_1\nnon_targeting_safe\n"), threeGenes, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func TestUnknownGeneBesideControl(t *testing.T) {
 		ingest.DropGene:   "1 kept, 1 no_gene_left, 1 unknown_left_out",
 		ingest.DropSample: "1 kept, 1 unknown_gene",
 	} {
-		p, err := OpenFile(writeFile(t, "p.tsv", "genes\nMYCC|ctrl\nA\n"), threeGenes,
-			PerturbationOptions{UnknownGenes: choice, AllowWildtype: true, Controls: []string{"ctrl"}})
+		p, err := openFile(writeFile(t, "p.tsv", "genes\nMYCC|ctrl\nA\n"), threeGenes,
+			Spec{UnknownGenes: choice, AllowWildtype: true, Controls: []string{"ctrl"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,24 +99,24 @@ func TestControlErrors(t *testing.T) {
 	table := "genes\nA|ctrl\n" + strings.Repeat("ctrl\n", 3000)
 	for _, c := range []struct {
 		name, table, message, hint string
-		options                    PerturbationOptions
+		options                    Spec
 	}{
 		{"only controls", table, ": 3,000 of 3,001 samples have only controls (NT, ctrl), the first PATH:3, expected samples that delete a gene", "allow_wildtype=true",
-			PerturbationOptions{Controls: []string{"ctrl", "NT"}}},
+			Spec{Controls: []string{"ctrl", "NT"}}},
 		{"no gene left", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one that deletes a gene", "check --controls",
-			PerturbationOptions{Controls: []string{"ctrl"}, AllowWildtype: true}},
+			Spec{Controls: []string{"ctrl"}, AllowWildtype: true}},
 		{"no gene left, no wild types", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one", "check --controls",
-			PerturbationOptions{Controls: []string{"ctrl"}}},
-		{"a gene", "genes\nA\n", `found "B", which is a gene of the graph`, "remove the name", PerturbationOptions{Controls: []string{"ctrl", "B"}}},
-		{"spaces", "genes\nA\n", `found " ctrl", expected a name without spaces`, "--controls ctrl,non-targeting", PerturbationOptions{Controls: []string{" ctrl"}}},
-		{"delimiters alone", "genes\n+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
-		{"delimiter behind a control", "genes\nctrl+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
-		{"another delimiter", "genes\nA+ctrl\n", `found gene "A+ctrl", expected one gene, not a list of 2`, "gene_delimiter=+", PerturbationOptions{Controls: []string{"ctrl"}}},
-		{"not said to be one", "genes\nctrl\n", `gene "ctrl" is not in the graph`, "if it is a control, which deletes nothing, pass --controls ctrl", PerturbationOptions{}},
-		{"in another case", "genes\nCtrl\n", `gene "Ctrl" is not in the graph`, "pass --controls Ctrl", PerturbationOptions{Controls: []string{"ctrl"}}},
+			Spec{Controls: []string{"ctrl"}}},
+		{"a gene", "genes\nA\n", `found "B", which is a gene of the graph`, "remove the name", Spec{Controls: []string{"ctrl", "B"}}},
+		{"spaces", "genes\nA\n", `found " ctrl", expected a name without spaces`, "--controls ctrl,non-targeting", Spec{Controls: []string{" ctrl"}}},
+		{"delimiters alone", "genes\n+\n", "found an empty gene name", "remove the extra delimiter", Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
+		{"delimiter behind a control", "genes\nctrl+\n", "found an empty gene name", "remove the extra delimiter", Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
+		{"another delimiter", "genes\nA+ctrl\n", `found gene "A+ctrl", expected one gene, not a list of 2`, "gene_delimiter=+", Spec{Controls: []string{"ctrl"}}},
+		{"not said to be one", "genes\nctrl\n", `gene "ctrl" is not in the graph`, "if it is a control, which deletes nothing, pass --controls ctrl", Spec{}},
+		{"in another case", "genes\nCtrl\n", `gene "Ctrl" is not in the graph`, "pass --controls Ctrl", Spec{Controls: []string{"ctrl"}}},
 	} {
 		path := writeFile(t, "p.tsv", c.table)
-		p, err := OpenFile(path, threeGenes, c.options)
+		p, err := openFile(path, threeGenes, c.options)
 		if err == nil {
 			_, _, err = showSamples(p)
 		}

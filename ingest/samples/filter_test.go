@@ -15,8 +15,8 @@ import (
 var ab, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
 
 // samplesOf opens a set and returns its columns and a text per sample.
-func samplesOf(path string, options PerturbationOptions) (columns ingest.Columns, samples []string, err error) {
-	source, err := Open(path, ab, options)
+func samplesOf(path string, options Spec) (columns ingest.Columns, samples []string, err error) {
+	source, err := openSet(path, ab, options)
 	if err != nil {
 		return columns, nil, err
 	}
@@ -40,7 +40,7 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(dir, "set.arrow")
-	set, err := OpenFile(text, ab, PerturbationOptions{})
+	set, err := openFile(text, ab, Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 	}
 	set.Close()
 
-	type options = PerturbationOptions
+	type options = Spec
 	for _, path := range []string{text, binary} {
 		for _, expression := range []string{`x > 1`, `medium == "SC"`, `missing(gap) and plate != 3`, `column("plate") <= 2 or sample_id == "s3"`, `abs(x - plate) < 1 and medium != "YPD" or deletes("B")`} {
 			_, all, err := samplesOf(path, options{Where: expression})
@@ -89,7 +89,7 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 
 // What a filter cannot read is an error that names it.
 func TestFilterOfListsLeftOut(t *testing.T) {
-	_, _, err := samplesOf("../table/testdata/types-plain.parquet", PerturbationOptions{GenesColumns: []string{"text"},
+	_, _, err := samplesOf("../table/testdata/types-plain.parquet", Spec{GenesColumns: []string{"text"},
 		UnknownGenes: ingest.DropGene, AllowWildtype: true, Phenotypes: []string{"float"}, Where: `missing(list)`})
 	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), `column "list": found type list of texts, expected texts or numbers`) || !strings.Contains(fault.HintOf(err), "--where") {
 		t.Errorf("got %v (%s)", err, fault.HintOf(err))

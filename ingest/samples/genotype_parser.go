@@ -15,7 +15,7 @@ import (
 // and end.
 type genotypeParser struct {
 	genes   *ingest.Nodes
-	options PerturbationOptions
+	options reading
 	account *ingest.Account
 	missing map[string]*missing
 	merges  bool // a gene that is named twice counts once; otherwise its sample is dropped
@@ -179,7 +179,7 @@ func (p *genotypeParser) delimiterHint(delimiter rune) string {
 	case len(p.options.GenesColumns) > 1:
 		return "put each gene in a column of its own"
 	}
-	return "separate genes by |, or convert the table: tcbuild ingest perturbations FILE --graph DIR --out SET.arrow " + setting
+	return "add " + setting
 }
 
 // checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that

@@ -59,7 +59,7 @@ func (s *SampleIDs) Check() error {
 	if len(repeated) == 0 {
 		return nil
 	}
-	r, err := table.OpenFile(s.table.file, s.table.options.Text)
+	r, err := table.OpenFile(s.table.file, s.table.options.text)
 	if err != nil {
 		return err
 	}

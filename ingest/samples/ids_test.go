@@ -67,7 +67,7 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 	}
 	writeArrow(t, binary, []string{"sample_id", "genes"}, rowstest.Texts(ids), rowstest.Lists(genes))
 	for path, places := range map[string][2]string{tsv: {":20001", ":2"}, binary: {" row 19999", " row 0"}} {
-		p, err := OpenFile(path, threeGenes, PerturbationOptions{})
+		p, err := openFile(path, threeGenes, Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestGenesOfLists(t *testing.T) {
 		return path
 	}
 	read := func(path string) ([]string, error) {
-		p, err := OpenFile(path, odd, PerturbationOptions{UnknownGenes: ingest.DropGene})
+		p, err := openFile(path, odd, Spec{UnknownGenes: ingest.DropGene})
 		if err != nil {
 			return nil, err
 		}

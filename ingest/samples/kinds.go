@@ -10,7 +10,7 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// NoKinds, as PerturbationOptions.KindsColumn, ignores a column of the default name.
+// NoKinds, as Spec.KindsColumn, ignores a column of the default name.
 const NoKinds = "-"
 
 // kindParser collects the kinds of a sample's perturbations. Its text is the attribute's
@@ -142,7 +142,7 @@ var defaultKindsColumns = []string{ingest.KindsAttribute, typesAttribute}
 
 // findKinds finds the column of kinds, by its name or a default name. The attribute is called
 // kinds, or perturbation_type if the column is, as in a table made from a store.
-func (c *perturbationColumns) findKinds(layout *perturbationLayout, options PerturbationOptions) error {
+func (c *perturbationColumns) findKinds(layout *perturbationLayout, options reading) error {
 	layout.kinds, layout.kindsAt, layout.kindsName = -1, -1, ingest.KindsAttribute
 	if options.KindsColumn == NoKinds {
 		return nil

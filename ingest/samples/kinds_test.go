@@ -21,7 +21,7 @@ func TestKinds(t *testing.T) {
 	r := seed.Rand(t)
 	names := []string{"deletion", "knockdown", "overexpression+tag"} // the last two kinds of one gene
 	for range testrun.Cases(200, 40) {
-		options := PerturbationOptions{AllowWildtype: true, Controls: []string{"ctrl"}}
+		options := Spec{AllowWildtype: true, Controls: []string{"ctrl"}}
 		if r.IntN(2) == 0 {
 			options.RemovingKinds = names[:1+r.IntN(2)]
 		}
@@ -65,7 +65,7 @@ func TestKinds(t *testing.T) {
 			continue // only controls
 		}
 		original := writeFile(t, "p.tsv", table)
-		p, err := OpenFile(original, threeGenes, options)
+		p, err := openFile(original, threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := func(removing []string, want []string) {
-			again, err := OpenFile(written, threeGenes, PerturbationOptions{AllowWildtype: true, RemovingKinds: removing})
+			again, err := openFile(written, threeGenes, Spec{AllowWildtype: true, RemovingKinds: removing})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestKinds(t *testing.T) {
 		same(nil, want)
 		same(options.RemovingKinds, want)
 		options.RemovingKinds = nil
-		if p, err = OpenFile(original, threeGenes, options); err != nil {
+		if p, err = openFile(original, threeGenes, options); err != nil {
 			t.Fatal(err)
 		}
 		all, _, err := showSamples(p)
@@ -108,18 +108,18 @@ func TestKinds(t *testing.T) {
 func TestKindsOfColumns(t *testing.T) {
 	for _, c := range []struct {
 		name, table string
-		options     PerturbationOptions
+		options     Spec
 		want        []string
 	}{
-		{"one for all", "genes\tkinds\nA|B\tCRISPRi\nC\tdeletion\n", PerturbationOptions{}, []string{`0 [0 1] [] "CRISPRi|CRISPRi"`, `1 [2] [] "deletion"`}},
-		{"another column", "genes\ttype\tnote\nB|A\tover | del\tx\n", PerturbationOptions{KindsColumn: "type"}, []string{`0 [0 1] [] "x" "del|over"`}},
-		{"with attributes by name", "genes\tnote\tkinds\nB\tx\tdel\n", PerturbationOptions{Attributes: []string{"kinds", "note"}}, []string{`0 [1] [] "x" "del"`}},
-		{"a plain attribute", "genes\tkinds\nA|B\tx\n", PerturbationOptions{KindsColumn: NoKinds}, []string{`0 [0 1] [] "x"`}},
-		{"a gene twice", "genes\tkinds\nA|A|B\tx|x|y\nA|B\tx|y\nB|B\tx|y\n", PerturbationOptions{}, []string{`1 [0 1] [] "x|y"`}},
-		{"some stay already", "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n", PerturbationOptions{}, []string{`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`}},
-		{"all stay", "genes\tkinds\nB|A\tover|over\nC\tdel\n", PerturbationOptions{RemovingKinds: []string{"del"}}, []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`}},
+		{"one for all", "genes\tkinds\nA|B\tCRISPRi\nC\tdeletion\n", Spec{}, []string{`0 [0 1] [] "CRISPRi|CRISPRi"`, `1 [2] [] "deletion"`}},
+		{"another column", "genes\ttype\tnote\nB|A\tover | del\tx\n", Spec{KindsColumn: "type"}, []string{`0 [0 1] [] "x" "del|over"`}},
+		{"with attributes by name", "genes\tnote\tkinds\nB\tx\tdel\n", Spec{Attributes: []string{"kinds", "note"}}, []string{`0 [1] [] "x" "del"`}},
+		{"a plain attribute", "genes\tkinds\nA|B\tx\n", Spec{KindsColumn: NoKinds}, []string{`0 [0 1] [] "x"`}},
+		{"a gene twice", "genes\tkinds\nA|A|B\tx|x|y\nA|B\tx|y\nB|B\tx|y\n", Spec{}, []string{`1 [0 1] [] "x|y"`}},
+		{"some stay already", "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n", Spec{}, []string{`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`}},
+		{"all stay", "genes\tkinds\nB|A\tover|over\nC\tdel\n", Spec{RemovingKinds: []string{"del"}}, []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`}},
 	} {
-		p, err := OpenFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
+		p, err := openFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -176,7 +176,7 @@ func TestRemovingKinds(t *testing.T) {
 				wrong = append(wrong, fmt.Sprintf("%s %d", other, counts[other]))
 			}
 		}
-		set, err := Open(writeFile(t, "p.tsv", table), threeGenes, PerturbationOptions{AllowWildtype: true, RemovingKinds: removing})
+		set, err := openSet(writeFile(t, "p.tsv", table), threeGenes, Spec{AllowWildtype: true, RemovingKinds: removing})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestRemovingKinds(t *testing.T) {
 		{[]string{"all", "deletion"}, "found all beside other kinds"},
 		{[]string{"deletion", " "}, "found an empty name"},
 	} {
-		_, err := Open(writeFile(t, "p.tsv", "genes\tkinds\nA\tdeletion\n"), threeGenes, PerturbationOptions{RemovingKinds: c.removing})
+		_, err := openSet(writeFile(t, "p.tsv", "genes\tkinds\nA\tdeletion\n"), threeGenes, Spec{RemovingKinds: c.removing})
 		if err == nil || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%q: got %v, want %s", c.removing, err, c.message)
 		}
@@ -226,20 +226,20 @@ func TestRemovingKinds(t *testing.T) {
 func TestKindErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, table, message, hint string
-		options                    PerturbationOptions
+		options                    Spec
 	}{
-		{"too few", "genes\tkinds\nA|B|C\tx|y\n", "found 2 kinds for 3 names, expected one for each, or one for all", "in the order of the genes", PerturbationOptions{}},
-		{"none", "genes\tkinds\nA\t\n", "found 0 kinds for 1 names", "", PerturbationOptions{}},
-		{"an empty one", "genes\tkinds\nA|B\tx|\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
-		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in the graph`, "", PerturbationOptions{}},
-		{"a sign at the end", "genes\tkinds\nA\tx+\n", `found kind "x+", expected a text without = and |, or several joined by +`, "rename", PerturbationOptions{}},
-		{"a sign among others", "genes\tkinds\nA|B\tx=y|z\n", `found kind "x=y", expected a text without = and |`, "rename", PerturbationOptions{}},
-		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" both among the deleted genes`, "list the gene once", PerturbationOptions{}},
-		{"one that stays, of no kind", "genes\tkinds\nA\tx|B=\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
-		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", PerturbationOptions{KindsColumn: "kindz"}},
-		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not record", "column kinds", PerturbationOptions{RemovingKinds: []string{"x"}}},
+		{"too few", "genes\tkinds\nA|B|C\tx|y\n", "found 2 kinds for 3 names, expected one for each, or one for all", "in the order of the genes", Spec{}},
+		{"none", "genes\tkinds\nA\t\n", "found 0 kinds for 1 names", "", Spec{}},
+		{"an empty one", "genes\tkinds\nA|B\tx|\n", `found no kind of gene "B"`, "", Spec{}},
+		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in the graph`, "", Spec{}},
+		{"a sign at the end", "genes\tkinds\nA\tx+\n", `found kind "x+", expected a text without = and |, or several joined by +`, "rename", Spec{}},
+		{"a sign among others", "genes\tkinds\nA|B\tx=y|z\n", `found kind "x=y", expected a text without = and |`, "rename", Spec{}},
+		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" both among the deleted genes`, "list the gene once", Spec{}},
+		{"one that stays, of no kind", "genes\tkinds\nA\tx|B=\n", `found no kind of gene "B"`, "", Spec{}},
+		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", Spec{KindsColumn: "kindz"}},
+		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not record", "column kinds", Spec{RemovingKinds: []string{"x"}}},
 	} {
-		p, err := OpenFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
+		p, err := openFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
 		if err == nil {
 			_, _, err = showSamples(p)
 		}

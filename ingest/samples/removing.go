@@ -2,9 +2,7 @@ package samples
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +13,7 @@ import (
 	"tcbuild/ingest"
 )
 
-// AllKinds and NoKind, alone in PerturbationOptions.RemovingKinds, say that perturbations of every
+// AllKinds and NoKind, alone in Spec.RemovingKinds, say that perturbations of every
 // kind, or of no kind, remove their gene's node.
 const (
 	AllKinds = "all"
@@ -116,47 +114,17 @@ func checkRemoving(removing []string, columns ingest.Columns, path string) error
 		path, fault.List(removing))
 }
 
-// checkedKinds is a set whose kinds are checked at the end of each Scan, when all are counted.
-type checkedKinds struct {
-	ingest.SampleSource
-	name     string
-	removing []string
-}
-
-// checkKinds makes a set check its kinds, if it has kinds.
-func checkKinds(source ingest.SampleSource, name string, removing []string) ingest.SampleSource {
-	if source.Columns().Kinds == "" {
-		return source
+// CheckKinds returns a fault.Usage if the spec chooses no kinds and a set has one that is not a
+// loss, or if the set lacks a chosen kind.
+func (s *Spec) CheckKinds(kinds *ingest.KindCounter) error {
+	removing, err := prepareRemoving(s.RemovingKinds)
+	if err != nil {
+		return err
 	}
-	return &checkedKinds{source, name, removing}
-}
-
-// Batches reads the samples. It fails with a fault.Usage if the options choose no kinds and the set
-// has one that is not a loss, or if the set lacks a chosen kind.
-func (c *checkedKinds) Batches(
-	ctx context.Context, account *ingest.Account,
-) iter.Seq2[*ingest.Samples, error] {
-	return func(yield func(*ingest.Samples, error) bool) {
-		kinds := ingest.NewKindCounter(c.Columns())
-		for samples, err := range c.SampleSource.Batches(ctx, account) {
-			if err == nil {
-				kinds.Add(samples)
-			}
-			if !yield(samples, err) || err != nil {
-				return
-			}
-		}
-		if err := c.check(kinds); err != nil {
-			yield(nil, err)
-		}
+	if len(removing) == 0 {
+		return s.checkLosses(kinds.Deleted())
 	}
-}
-
-func (c *checkedKinds) check(kinds *ingest.KindCounter) error {
-	if len(c.removing) == 0 {
-		return c.checkLosses(kinds.Deleted())
-	}
-	if c.removing[0] == AllKinds || c.removing[0] == NoKind {
+	if removing[0] == AllKinds || removing[0] == NoKind {
 		return nil
 	}
 	found := kinds.Counts()
@@ -167,19 +135,19 @@ func (c *checkedKinds) check(kinds *ingest.KindCounter) error {
 		}
 	}
 	slices.Sort(known)
-	for _, kind := range c.removing {
+	for _, kind := range removing {
 		if !slices.Contains(known, kind) {
 			hint := fault.DidYouMean(kind, slices.Compact(known), "name kinds of the set")
 			return fault.New(fault.Usage, hint, "read perturbations %s: removing_kinds: "+
 				"no perturbation is of kind %s, expected kinds of the set: %s",
-				c.name, fault.Quote(kind), ListKinds(found))
+				s.File, fault.Quote(kind), ListKinds(found))
 		}
 	}
 	return nil
 }
 
 // checkLosses returns an error if the kind of a deleted gene is not a loss.
-func (c *checkedKinds) checkLosses(deleted map[string]int) error {
+func (s *Spec) checkLosses(deleted map[string]int) error {
 	others := maps.Clone(deleted)
 	maps.DeleteFunc(others, func(kind string, _ int) bool { return IsLoss(kind) })
 	if len(others) == 0 {
@@ -194,7 +162,7 @@ func (c *checkedKinds) checkLosses(deleted map[string]int) error {
 		"removing_kinds says which kinds remove their gene from the graph: a list of kinds, "+
 			"all (as in torchcell), or none",
 		"read perturbations %s: found kinds of perturbations that may leave their gene in place: "+
-			"%s, expected losses such as deletion, or the setting removing_kinds", c.name, found)
+			"%s, expected losses such as deletion, or the setting removing_kinds", s.File, found)
 }
 
 // ListKinds lists kinds with their numbers of perturbations; "" stands for no kind.

@@ -12,6 +12,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/ingest/table/arrowfile"
 )
 
@@ -42,19 +43,19 @@ func TestRoles(t *testing.T) {
 	const names = "genes\tfitness\tTemperature\tpH\tstrength\tmedium\tbatch\n"
 	table := names + "A\t1\t30\t7\t1\tYPD\t01\nB\t2\t37\t6.5\t2\tSC\t02\n"
 	for name, test := range map[string]struct {
-		options PerturbationOptions
+		options Spec
 		want    string
 	}{
-		"plain":         {PerturbationOptions{}, "fitness? strength? / Temperature! pH! medium batch!"},
-		"named":         {PerturbationOptions{Phenotypes: []string{"fitness"}}, "fitness / Temperature! pH! medium batch!"},
-		"measured":      {PerturbationOptions{Phenotypes: []string{"pH"}}, "pH / Temperature! medium batch!"},
-		"not measured":  {PerturbationOptions{NotPhenotypes: []string{"pH", "strength"}}, "fitness? / Temperature! medium batch!"},
-		"attributes":    {PerturbationOptions{Attributes: []string{"medium"}}, "fitness? strength? / medium"},
-		"compared":      {PerturbationOptions{Compare: true, Phenotypes: []string{"fitness"}, Attributes: []string{"medium"}}, "fitness / medium |Temperature |pH |strength |batch |"},
-		"may differ":    {PerturbationOptions{Compare: true, MayDiffer: []string{"strength", "pH"}}, "fitness? / Temperature! pH! strength medium batch! |"},
-		"nothing of it": {PerturbationOptions{Compare: true, Attributes: []string{}, MayDiffer: []string{"strength"}, Phenotypes: []string{"fitness"}}, "fitness / |Temperature |pH |medium |batch |"},
+		"plain":         {Spec{}, "fitness? strength? / Temperature! pH! medium batch!"},
+		"named":         {Spec{Phenotypes: []string{"fitness"}}, "fitness / Temperature! pH! medium batch!"},
+		"measured":      {Spec{Phenotypes: []string{"pH"}}, "pH / Temperature! medium batch!"},
+		"not measured":  {Spec{NotPhenotypes: []string{"pH", "strength"}}, "fitness? / Temperature! medium batch!"},
+		"attributes":    {Spec{Attributes: []string{"medium"}}, "fitness? strength? / medium"},
+		"compared":      {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}, Phenotypes: []string{"fitness"}, Attributes: []string{"medium"}}, "fitness / medium |Temperature |pH |strength |batch |"},
+		"may differ":    {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength", "pH"}}}, "fitness? / Temperature! pH! strength medium batch! |"},
+		"nothing of it": {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength"}}, Attributes: []string{}, Phenotypes: []string{"fitness"}}, "fitness / |Temperature |pH |medium |batch |"},
 	} {
-		set, err := OpenFile(writeFile(t, "p.tsv", table), threeGenes, test.options)
+		set, err := openFile(writeFile(t, "p.tsv", table), threeGenes, test.options)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -70,14 +71,14 @@ func TestRoles(t *testing.T) {
 func TestRolesInArrow(t *testing.T) {
 	text := writeFile(t, "p.tsv", "genes\tOD\tdose\tyield\nA\t1\t30\t7\n")
 	for name, test := range map[string]struct {
-		options PerturbationOptions
+		options Spec
 		want    string
 	}{
-		"guessed": {PerturbationOptions{}, "yield? / OD dose"},
-		"named":   {PerturbationOptions{Phenotypes: []string{"OD", "yield"}}, "OD yield / dose"},
-		"turned":  {PerturbationOptions{Phenotypes: []string{"dose"}, Attributes: []string{"yield", "OD"}}, "dose / yield OD"},
+		"guessed": {Spec{}, "yield? / OD dose"},
+		"named":   {Spec{Phenotypes: []string{"OD", "yield"}}, "OD yield / dose"},
+		"turned":  {Spec{Phenotypes: []string{"dose"}, Attributes: []string{"yield", "OD"}}, "dose / yield OD"},
 	} {
-		set, err := OpenFile(text, threeGenes, test.options)
+		set, err := openFile(text, threeGenes, test.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestRolesInArrow(t *testing.T) {
 		if err := Write(t.Context(), path, set, threeGenes); err != nil {
 			t.Fatal(err)
 		}
-		again, err := OpenFile(path, threeGenes, PerturbationOptions{})
+		again, err := openFile(path, threeGenes, Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func TestRolesInArrow(t *testing.T) {
 
 func TestTrimmedTexts(t *testing.T) {
 	text := "genes\tmedium\tcode\nA\tYPD \t1\nB\t\u00a0YPD\t\u3000x\nC\t \tx y\n"
-	set, err := OpenFile(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{Attributes: []string{"medium", "code"}})
+	set, err := openFile(writeFile(t, "p.tsv", text), threeGenes, Spec{Attributes: []string{"medium", "code"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,16 +125,16 @@ func TestUncomparedColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := OpenFile(path, threeGenes, PerturbationOptions{})
+	set, err := openFile(path, threeGenes, Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	set.Close()
-	_, err = OpenFile(path, threeGenes, PerturbationOptions{Compare: true})
+	_, err = openFile(path, threeGenes, Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}})
 	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), `column "date": found type unsupported`) {
 		t.Errorf("got %v", err)
 	}
-	set, err = OpenFile(path, threeGenes, PerturbationOptions{Compare: true, MayDiffer: []string{"date"}})
+	set, err = openFile(path, threeGenes, Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"date"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/testing/sets"
@@ -34,14 +35,11 @@ func TestParse(t *testing.T) {
 		{"synth:tiny:7:1", "synth:tiny:7:1", nil, 7},
 		{"combinations:" + list + ":2", "combinations:" + list + ":2", []string{list}, 3},
 	} {
-		set, err := Parse(test.name)
-		if err != nil {
-			t.Fatal(err)
+		spec := Named(test.name)
+		if (spec.Form() == ComputedForm) != (test.recipe != "") || !slices.Equal(spec.Files(), test.files) {
+			t.Errorf("%s has the form %s and the files %q", test.name, spec.Form(), spec.Files())
 		}
-		if set.Recipe != test.recipe || !slices.Equal(set.Files, test.files) {
-			t.Errorf("%s is %+v", test.name, set)
-		}
-		source, err := Open(test.name, genes, PerturbationOptions{})
+		source, err := openSet(test.name, genes, Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,13 +47,11 @@ func TestParse(t *testing.T) {
 		if err := errors.Join(err, source.Close()); err != nil || counts.Kept != test.samples {
 			t.Errorf("%s has %d samples, error %v, want %d", test.name, counts.Kept, err, test.samples)
 		}
-		columns := PerturbationOptions{Phenotypes: []string{"fitness"}}
-		source, err = Open(test.name, genes, columns)
+		columns := Spec{Phenotypes: []string{"fitness"}}
+		columns.File = test.name
+		err = conf.Check(&columns)
 		if computed := test.recipe != ""; computed != errors.Is(err, fault.Usage) {
 			t.Errorf("%s with --phenotypes: %v", test.name, err)
-		}
-		if err == nil {
-			source.Close()
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (p *Table) Batches(
 func (s *tableScan) run() error {
 	p := s.Table
 	p.missing = make(map[string]*missing)
-	r, err := table.OpenFile(p.file, p.options.Text)
+	r, err := table.OpenFile(p.file, p.options.text)
 	if err != nil {
 		return err
 	}

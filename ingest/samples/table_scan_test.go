@@ -31,7 +31,7 @@ func TestFirstWrongRow(t *testing.T) {
 			fmt.Fprintf(&text, "s%d\t%s\n", id, gene)
 		}
 		path := writeFile(t, "p.tsv", text.String())
-		p, err := OpenFile(path, threeGenes, PerturbationOptions{})
+		p, err := openFile(path, threeGenes, Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}

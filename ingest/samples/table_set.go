@@ -1,11 +1,10 @@
 package samples
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,49 +15,15 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
-// PerturbationOptions says how a table holds a perturbation set. The zero value is
-// the project's own layout: columns genes, sample_id and phenotypes.
-type PerturbationOptions struct {
-	UnknownGenes  ingest.UnknownGenes // "" is RefuseUnknownGenes
-	AllowWildtype bool                // allow samples that delete no gene
-	// AllowDuplicateIDs allows empty and repeated sample ids. Without it, finding them costs 11
-	// to 21 bytes per sample.
-	AllowDuplicateIDs bool
-	// Where is an expression (see package where) that Open keeps samples by; "":
-	// all are kept
-	Where string
-	// FilterColumns are those that the expression names. The ones that are no part of the samples
-	// are read too: see Columns.FilterOnly.
-	FilterColumns []string
-	// Compare says that samples of one genotype will be merged. Columns that are left out are then
-	// read to compare them: see Columns.Compared. MayDiffer names the columns in which they may
-	// differ; numbers there are not phenotypes.
-	Compare   bool
-	MayDiffer []string
-
-	GenesColumns  []string // default genes; if several, each holds at most one gene
-	GeneDelimiter string   // between the genes of a single text column; default |
-	// default sample_id; if that is missing, samples are named by their row, from 0
-	IDColumn      string
-	Phenotypes    []string          // default: every other column of numbers, in file order
-	NotPhenotypes []string          // columns to ignore
-	Attributes    []string          // default: every other column of text, in file order
-	Text          table.TextOptions // layout of a text file
-	Names         *names.Resolver   // nil: genes have only their ids
-	Synonyms      ingest.Synonyms   // "" is RefuseSynonyms
-	// Controls are names that stand where a gene's does and delete nothing. They are looked for
-	// before genes are.
-	Controls []string
-
-	// KindsColumn says of what kind each gene's perturbation is; default kinds or perturbation_type,
-	// if there is such a column. NoKinds: none.
-	KindsColumn string
-	// RemovingKinds are the kinds of perturbations that remove the gene's node, without case:
-	// AllKinds, NoKind, or names. nil: all, but Set.Open refuses sets with kinds that are not
-	// losses.
-	RemovingKinds []string
+// reading is a Spec with what its readers need besides.
+type reading struct {
+	Spec
+	Names         *names.Resolver // with the spec's controls
+	text          table.TextOptions
+	filterColumns []string // that Where names; see ingest.Columns.FilterOnly
 }
 
 const (
@@ -103,18 +68,23 @@ func UnknownGenes(ctx context.Context, set Perturbations, known *names.Resolver)
 // its name. Bad data and missing columns are a fault.Input. A folder is a torchcell store (see
 // torchcell.Open), which is read to its end: each record is a sample, its labels and their
 // statistics are the phenotypes, and what is noted of its experiments the attributes.
-func OpenFile(path string, genes *ingest.Nodes, options PerturbationOptions) (Perturbations, error) {
-	if err := options.prepare(path, genes); err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return openStore(path, genes, options)
-	}
-	file, err := inputfile.Open(path)
+func OpenFile(spec Spec, genes *ingest.Nodes, known *names.Resolver) (Perturbations, error) {
+	text, err := spec.TextOptions()
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewTable(file, genes, options)
+	if spec.Form() == StoreForm {
+		options, err := spec.prepare(genes, known, text)
+		if err != nil {
+			return nil, err
+		}
+		return openStore(spec.File, genes, options)
+	}
+	file, err := inputfile.Open(spec.File)
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewTable(file, genes, spec, known, text)
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -123,11 +93,13 @@ func OpenFile(path string, genes *ingest.Nodes, options PerturbationOptions) (Pe
 }
 
 // NewTable is OpenFile for an open file. On success the set owns the file and closes it.
-func NewTable(file *inputfile.File, genes *ingest.Nodes, options PerturbationOptions) (*Table, error) {
-	if err := options.prepare(file.Path(), genes); err != nil {
+func NewTable(file *inputfile.File, genes *ingest.Nodes, spec Spec, known *names.Resolver,
+	text table.TextOptions) (*Table, error) {
+	options, err := spec.prepare(genes, known, text)
+	if err != nil {
 		return nil, err
 	}
-	r, err := table.OpenFile(file, options.Text)
+	r, err := table.OpenFile(file, text)
 	if err != nil {
 		return nil, err
 	}
@@ -143,31 +115,29 @@ func NewTable(file *inputfile.File, genes *ingest.Nodes, options PerturbationOpt
 	return &Table{perturbationSet: set, file: file}, nil
 }
 
-// prepare fills in defaults and checks what does not depend on the file.
-func (o *PerturbationOptions) prepare(path string, genes *ingest.Nodes) (err error) {
-	if o.GenesColumns == nil {
-		o.GenesColumns = []string{defaultGenesColumn}
+// prepare fills in defaults, and checks what depends on the graph only.
+func (s Spec) prepare(genes *ingest.Nodes, known *names.Resolver, text table.TextOptions) (reading, error) {
+	r := reading{Spec: s, text: text, filterColumns: where.Names(s.Where)}
+	if s.GenesColumns == nil {
+		r.GenesColumns = []string{defaultGenesColumn}
 	}
-	if o.GeneDelimiter == "" {
-		o.GeneDelimiter = defaultGeneDelimiter
+	r.GeneDelimiter = cmp.Or(s.GeneDelimiter, defaultGeneDelimiter)
+	var err error
+	if r.RemovingKinds, err = prepareRemoving(s.RemovingKinds); err != nil {
+		return r, err
 	}
-	if err := o.UnknownGenes.Check(); err != nil {
-		return fmt.Errorf("read perturbations %s: %w", path, err)
-	}
-	if o.RemovingKinds, err = prepareRemoving(o.RemovingKinds); err != nil {
-		return err
-	}
-	o.Names, err = o.resolver(genes).With(names.Rules{Controls: o.Controls, Delimiter: o.GeneDelimiter})
+	r.Names, err = resolver(known, genes).With(
+		names.Rules{Controls: s.Controls, Delimiter: r.GeneDelimiter})
 	if err != nil {
-		return fault.New(fault.Usage, fault.HintOf(err), "read --controls for %s: %w", path, err)
+		return r, fault.New(fault.Usage, fault.HintOf(err), "read --controls for %s: %w", s.File, err)
 	}
-	return o.Synonyms.Check()
+	return r, nil
 }
 
-// resolver finds the genes of a graph; nil has none.
-func (o *PerturbationOptions) resolver(genes *ingest.Nodes) *names.Resolver {
-	if o.Names != nil {
-		return o.Names
+// resolver is the one that is known; nil makes one of a graph's ids, nil genes one without any.
+func resolver(known *names.Resolver, genes *ingest.Nodes) *names.Resolver {
+	if known != nil {
+		return known
 	}
 	if genes == nil {
 		genes = &ingest.Nodes{Type: ingest.Gene}
@@ -178,7 +148,7 @@ func (o *PerturbationOptions) resolver(genes *ingest.Nodes) *names.Resolver {
 // perturbationSet is what is said of a perturbation set, in a table or a store.
 type perturbationSet struct {
 	genes   *ingest.Nodes
-	options PerturbationOptions
+	options reading
 	layout  perturbationLayout
 	missing map[string]*missing
 
@@ -271,7 +241,7 @@ func (p *Table) Unchanged() error { return p.file.Unchanged() }
 func (p *Table) Close() error { return p.file.Close() }
 
 func (p *Table) Place(row int64) (string, error) {
-	r, err := table.OpenFile(p.file, p.options.Text)
+	r, err := table.OpenFile(p.file, p.options.text)
 	if err != nil {
 		return "", err
 	}

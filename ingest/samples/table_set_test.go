@@ -60,58 +60,60 @@ func showSamples(source ingest.SampleSource) (samples []string, counts string, e
 }
 
 func TestPerturbations(t *testing.T) {
-	ignore := PerturbationOptions{UnknownGenes: ingest.DropGene}
-	wildtype := PerturbationOptions{AllowWildtype: true}
+	ignore := Spec{UnknownGenes: ingest.DropGene}
+	wildtype := Spec{AllowWildtype: true}
 	for _, test := range []struct {
 		name, file, content string
-		options             PerturbationOptions
+		options             Spec
 		phenotypes          string
 		ignored             string
 		want                []string
 		counts              string
 	}{
-		{"genes only", "p.tsv", "genes\nB|A\nC\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [2] []"}, "2 kept"},
-		{"everything", "p.csv", "y,genes,note,sample_id,x\n1.5,C|A,first,s1,\nNaN,B,,s2,-2e3\n", PerturbationOptions{}, "y x", "",
+		{"genes only", "p.tsv", "genes\nB|A\nC\n", Spec{}, "", "", []string{"0 [0 1] []", "1 [2] []"}, "2 kept"},
+		{"everything", "p.csv", "y,genes,note,sample_id,x\n1.5,C|A,first,s1,\nNaN,B,,s2,-2e3\n", Spec{}, "y x", "",
 			[]string{`s1 [0 2] [1.5 NaN] "first"`, "s2 [1] [NaN -2000] missing"}, "2 kept"},
-		{"no samples", "p.tsv", "genes\tx\n", PerturbationOptions{}, "x", "", nil, "0 kept"},
-		{"late first value", "p.tsv", "genes\tx\ty\nA\t\tNA\nB\t\t1\nC\ttext\tnull\n", PerturbationOptions{}, "y", "",
+		{"no samples", "p.tsv", "genes\tx\n", Spec{}, "x", "", nil, "0 kept"},
+		{"late first value", "p.tsv", "genes\tx\ty\nA\t\tNA\nB\t\t1\nC\ttext\tnull\n", Spec{}, "y", "",
 			[]string{"0 [0] [NaN] missing", "1 [1] [1] missing", `2 [2] [NaN] "text"`}, "3 kept"},
-		{"attributes by name", "p.tsv", "genes\tx\tcode\tt\tmixed\tnote\nA\t1\t007\t30\t5\ta\nB\t2\t8\tNA\tb\tc\n", PerturbationOptions{Attributes: []string{"t", "code", "mixed"}}, "x", "note",
+		{"attributes by name", "p.tsv", "genes\tx\tcode\tt\tmixed\tnote\nA\t1\t007\t30\t5\ta\nB\t2\t8\tNA\tb\tc\n", Spec{Attributes: []string{"t", "code", "mixed"}}, "x", "note",
 			[]string{`0 [0] [1] 30 "007" "5"`, `1 [1] [2] NaN "8" "b"`}, "2 kept"},
-		{"phenotypes by name", "p.tsv", "genes\tx\ty\tmixed\tnote\nA\t1\t2\t5\ta\nB\t2\t3\tb\tc\n", PerturbationOptions{Phenotypes: []string{"y"}}, "y", "x mixed",
+		{"phenotypes by name", "p.tsv", "genes\tx\ty\tmixed\tnote\nA\t1\t2\t5\ta\nB\t2\t3\tb\tc\n", Spec{Phenotypes: []string{"y"}}, "y", "x mixed",
 			[]string{`0 [0] [2] "a"`, `1 [1] [3] "c"`}, "2 kept"},
-		{"no attributes", "p.tsv", "genes\tx\tnote\nA\t1\ta\n", PerturbationOptions{Attributes: []string{}}, "x", "note", []string{"0 [0] [1]"}, "1 kept"},
-		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", PerturbationOptions{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, "2 kept"},
-		{"genes with themselves", "p.tsv", "genes\tx\nB|A|B|B\t1\nA|A\t2\nA|B\t3\n", PerturbationOptions{}, "x", "", []string{"2 [0 1] [3]"}, "1 kept, 2 self_pair"},
-		{"in columns", "p.tsv", "a\tb\tx\nA\tA\t1\nA\t\t2\nB\tB\t3\n", PerturbationOptions{GenesColumns: []string{"a", "b"}}, "x", "", []string{"1 [0] [2]"}, "1 kept, 2 self_pair"},
+		{"no attributes", "p.tsv", "genes\tx\tnote\nA\t1\ta\n", Spec{Attributes: []string{}}, "x", "note", []string{"0 [0] [1]"}, "1 kept"},
+		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", Spec{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, "2 kept"},
+		{"genes with themselves", "p.tsv", "genes\tx\nB|A|B|B\t1\nA|A\t2\nA|B\t3\n", Spec{}, "x", "", []string{"2 [0 1] [3]"}, "1 kept, 2 self_pair"},
+		{"in columns", "p.tsv", "a\tb\tx\nA\tA\t1\nA\t\t2\nB\tB\t3\n", Spec{GenesColumns: []string{"a", "b"}}, "x", "", []string{"1 [0] [2]"}, "1 kept, 2 self_pair"},
 		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, "2 kept, 3 unknown_left_out"},
 		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, "2 kept, 1 wildtype"},
 		{"samples emptied by dropping", "p.tsv", "genes\tx\nX|Y\t1\nB|X\t2\nX\t3\nA|A\t4\n", ignore, "x", "",
 			[]string{"1 [1] [2]"}, "1 kept, 2 no_gene_left, 1 self_pair, 4 unknown_left_out"},
-		{"emptied samples are no wild types", "p.tsv", "genes\tx\nX\t1\n\t2\nX|Y\t3\n", PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true}, "x", "",
+		{"emptied samples are no wild types", "p.tsv", "genes\tx\nX\t1\n\t2\nX|Y\t3\n", Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true}, "x", "",
 			[]string{"1 [] [2]"}, "1 kept, 2 no_gene_left, 1 wildtype, 3 unknown_left_out"},
-		{"samples dropped", "p.tsv", "genes\tx\nX|A\t1\nB|B\t2\nX|Y|A|A\t3\nC\t4\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "x", "",
+		{"samples dropped", "p.tsv", "genes\tx\nX|A\t1\nB|B\t2\nX|Y|A|A\t3\nC\t4\n", Spec{UnknownGenes: ingest.DropSample}, "x", "",
 			[]string{"3 [2] [4]"}, "1 kept, 2 unknown_gene, 1 self_pair"},
-		{"read-through genes dropped", "p.tsv", "genes\tx\nA\t1\nA-B\t2\nC|A-B\t3\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "x", "",
+		{"read-through genes dropped", "p.tsv", "genes\tx\nA\t1\nA-B\t2\nC|A-B\t3\n", Spec{UnknownGenes: ingest.DropSample}, "x", "",
 			[]string{"0 [0] [1]"}, "1 kept, 2 unknown_gene"},
-		{"ids of dropped samples", "p.tsv", "sample_id\tgenes\na\tX\nb\tA\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "", "",
+		{"ids of dropped samples", "p.tsv", "sample_id\tgenes\na\tX\nb\tA\n", Spec{UnknownGenes: ingest.DropSample}, "", "",
 			[]string{"b [0] []"}, "1 kept, 1 unknown_gene"},
-		{"duplicate ids allowed", "p.tsv", "sample_id\tgenes\na\tA\na\tB\n\tC\n", PerturbationOptions{AllowDuplicateIDs: true}, "", "",
+		{"duplicate ids allowed", "p.tsv", "sample_id\tgenes\na\tA\na\tB\n\tC\n", Spec{AllowDuplicateIDs: true}, "", "",
 			[]string{"a [0] []", "a [1] []", " [2] []"}, "3 kept"},
 		{"mapped", "p.tsv", "strain\tgene_a\tgene_b\tplate\ty\n17\tC\tA\t3\t0.5\n18\tB\t\t4\t1\n",
-			PerturbationOptions{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "",
+			Spec{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "",
 			[]string{"17 [0 2] [0.5] 3", "18 [1] [1] 4"}, "2 kept"},
-		{"left out", "p.tsv", "genes\tx\ty\nA\t1\t2\nB\tlow\t3\n", PerturbationOptions{NotPhenotypes: []string{"x"}}, "y", "x", []string{"0 [0] [2]", "1 [1] [3]"}, "2 kept"},
-		{"phenotype order given", "p.tsv", "genes\tx\ty\nA\t1\t2\n", PerturbationOptions{Phenotypes: []string{"y", "x"}}, "y x", "", []string{"0 [0] [2 1]"}, "1 kept"},
-		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", PerturbationOptions{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, "1 kept"},
-		{"layout", "p.txt", "A;B 1\nC 2\n", PerturbationOptions{GeneDelimiter: ";", Text: table.TextOptions{Delimiter: ' ', Columns: []string{"genes", "y"}}},
+		{"left out", "p.tsv", "genes\tx\ty\nA\t1\t2\nB\tlow\t3\n", Spec{NotPhenotypes: []string{"x"}}, "y", "x", []string{"0 [0] [2]", "1 [1] [3]"}, "2 kept"},
+		{"phenotype order given", "p.tsv", "genes\tx\ty\nA\t1\t2\n", Spec{Phenotypes: []string{"y", "x"}}, "y x", "", []string{"0 [0] [2 1]"}, "1 kept"},
+		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", Spec{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, "1 kept"},
+		{"layout", "p.txt", "A;B 1\nC 2\n", Spec{GeneDelimiter: ";", TextSpec: table.TextSpec{Delimiter: "space", Columns: []string{"genes", "y"}}},
 			"y", "", []string{"0 [0 1] [1]", "1 [2] [2]"}, "2 kept"},
-		{"aliases", "p.tsv", "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n", PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 0, "B": 2}), Synonyms: ingest.DropSynonyms}, "", "",
+		{"aliases", "p.tsv", "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n", Spec{Synonyms: ingest.DropSynonyms}, "", "",
 			[]string{"0 [0 1] []", "2 [1] []"}, "2 kept, 1 synonym_names, 1 self_pair"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeFile(t, test.file, test.content)
-			p, err := OpenFile(path, threeGenes, test.options)
+			known := map[string]*names.Resolver{
+				"aliases": aliases(map[string]uint32{"alpha": 0, "B": 2})}
+			p, err := openFile(path, threeGenes, test.options, known[test.name])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,56 +143,58 @@ func TestPerturbations(t *testing.T) {
 func TestPerturbationErrors(t *testing.T) {
 	for _, test := range []struct {
 		name, content string
-		options       PerturbationOptions
+		options       Spec
 		want          string // PATH is the file
 	}{
-		{"no genes column", "gene\tx\nA\t1\n", PerturbationOptions{}, `read perturbations PATH: found columns gene, x, expected genes column "genes"`},
-		{"no id column", "genes\nA\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found columns genes, expected sample id column "id"`},
-		{"no phenotype column", "genes\nA\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
-		{"unknown gene", "genes\nA\nA|X\n", PerturbationOptions{}, `read perturbations PATH:3: gene "X" is not in the graph (3 genes)`},
-		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in the graph (3 genes)`},
-		{"two names of a gene", "genes\nA|B\nA|x\n", PerturbationOptions{Names: aliases(map[string]uint32{"x": 0})}, `read perturbations PATH:3: found "A" and "x", which are both names of gene "A", expected each gene once`},
-		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
-		{"all emptied", "genes\nX|Y\nX\n", PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
+		{"no genes column", "gene\tx\nA\t1\n", Spec{}, `read perturbations PATH: found columns gene, x, expected genes column "genes"`},
+		{"no id column", "genes\nA\n", Spec{IDColumn: "id"}, `read perturbations PATH: found columns genes, expected sample id column "id"`},
+		{"no phenotype column", "genes\nA\n", Spec{Phenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
+		{"unknown gene", "genes\nA\nA|X\n", Spec{}, `read perturbations PATH:3: gene "X" is not in the graph (3 genes)`},
+		{"gene in other case", "genes\na\n", Spec{}, `read perturbations PATH:2: gene "a" is not in the graph (3 genes)`},
+		{"two names of a gene", "genes\nA|B\nA|x\n", Spec{}, `read perturbations PATH:3: found "A" and "x", which are both names of gene "A", expected each gene once`},
+		{"empty genotype", "genes\tx\nA\t1\n\t2\n", Spec{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
+		{"all emptied", "genes\nX|Y\nX\n", Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true},
 			`read perturbations PATH: all samples (2) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
-		{"all dropped", "genes\nA|X\n", PerturbationOptions{UnknownGenes: ingest.DropSample},
+		{"all dropped", "genes\nA|X\n", Spec{UnknownGenes: ingest.DropSample},
 			`read perturbations PATH: all samples (1) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
-		{"spaces around a gene", "genes\nA| B\n", PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations PATH:2: found gene " B", expected a name without spaces around it`},
-		{"spaces around an unknown gene", "genes\nA\nX \n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without spaces around it`},
-		{"quotes around some genes", "genes\nA\n\"A|B\"\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "\"A", expected a name without quotes around it`},
-		{"spaces in place of genes", "genes\n  \n", PerturbationOptions{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without spaces around it`},
-		{"several genes in a column for one", "g\th\nA\tB|C\n", PerturbationOptions{GenesColumns: []string{"g", "h"}, UnknownGenes: ingest.DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
-		{"phenotype named genes", "x\tgenes\nA\t3\n", PerturbationOptions{GenesColumns: []string{"x"}}, `read perturbations PATH: found a phenotype or attribute named genes, a name reserved for a column of tcbuild`},
-		{"phenotype named sample_id", "id\tgenes\tsample_id\na\tA\t3\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found a phenotype or attribute named sample_id, a name reserved for a column of tcbuild`},
-		{"another delimiter", "genes\nA\nB;C\n", PerturbationOptions{}, `read perturbations PATH:3: found gene "B;C", expected one gene, not a list of 2`},
-		{"a read-through gene", "genes\nA\nA-B\n", PerturbationOptions{}, `read perturbations PATH:3: found gene "A-B", expected one gene, not a list of 2`},
-		{"a read-through gene and drop-gene", "genes\nA\nC|A-B\n", PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations PATH:3: found gene "A-B", expected one gene, not a list of 2`},
-		{"a control by hyphen and drop-sample", "genes\nA\nA-ctrl\n", PerturbationOptions{UnknownGenes: ingest.DropSample, Controls: []string{"ctrl"}}, `read perturbations PATH:3: found gene "A-ctrl", expected one gene, not a list of 2`},
-		{"another delimiter and drop-sample", "genes\nA\nA, B,C\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "A, B,C", expected one gene, not a list of 3`},
-		{"bad value in a dropped sample", "genes\tx\nX\tlow\n", PerturbationOptions{UnknownGenes: ingest.DropSample, Phenotypes: []string{"x"}}, `read perturbations PATH:2: phenotype "x": found "low", expected a number`},
-		{"duplicate id", "sample_id\tgenes\na\tA\nb\tB\na\tC\n", PerturbationOptions{}, `read perturbations PATH:4: found sample id "a", which is also in PATH:2, expected unique ids`},
-		{"id of a dropped sample again", "sample_id\tgenes\na\tX\na\tC\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found sample id "a", which is also in PATH:2, expected unique ids`},
-		{"empty id", "sample_id\tgenes\na\tA\n\tC\n", PerturbationOptions{}, `read perturbations PATH:3: found sample id "", expected a non-empty one`},
-		{"blank id", "sample_id\tgenes\n \tA\n", PerturbationOptions{}, `read perturbations PATH:2: found sample id " ", expected a non-empty one`},
-		{"empty line at the end", "genes\nA\nB\n\n", PerturbationOptions{AllowWildtype: true}, "read PATH:4: found an empty line, expected a row"},
-		{"empty gene name", "genes\nA||B\n", PerturbationOptions{}, "read perturbations PATH:2: found an empty gene name"},
-		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: ingest.DropGene}, "read perturbations PATH:2: found an empty gene name"},
-		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: column "y": found "low", expected a number as in line 2`},
-		{"late number", "genes\ty\nA\tlow\nB\t\nC\t1\n", PerturbationOptions{}, `read perturbations PATH:2: column "y": found "low", expected a number as in line 4`},
-		{"text in a phenotype that is named", "genes\ty\nA\t\nB\tlow\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
-		{"no such column to leave out", "genes\nA\n", PerturbationOptions{NotPhenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
-		{"infinite", "genes\ty\nA\t-inf\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found an infinite value, expected a finite number or a missing one`},
-		{"beyond float64 at first", "genes\ty\nA\t1e400\nA\t1\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found number "1e400", which is beyond the range of 64-bit floating-point numbers`},
-		{"inexact", "genes\ty\nA\t9007199254740993\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found integer "9007199254740993", which a 64-bit floating-point number cannot hold exactly`},
-		{"long text", "genes\ty\nA\t1\nB\t" + strings.Repeat("x", 1<<20) + "\n", PerturbationOptions{},
+		{"spaces around a gene", "genes\nA| B\n", Spec{UnknownGenes: ingest.DropGene}, `read perturbations PATH:2: found gene " B", expected a name without spaces around it`},
+		{"spaces around an unknown gene", "genes\nA\nX \n", Spec{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without spaces around it`},
+		{"quotes around some genes", "genes\nA\n\"A|B\"\n", Spec{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "\"A", expected a name without quotes around it`},
+		{"spaces in place of genes", "genes\n  \n", Spec{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without spaces around it`},
+		{"several genes in a column for one", "g\th\nA\tB|C\n", Spec{GenesColumns: []string{"g", "h"}, UnknownGenes: ingest.DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
+		{"phenotype named genes", "x\tgenes\nA\t3\n", Spec{GenesColumns: []string{"x"}}, `read perturbations PATH: found a phenotype or attribute named genes, a name reserved for a column of tcbuild`},
+		{"phenotype named sample_id", "id\tgenes\tsample_id\na\tA\t3\n", Spec{IDColumn: "id"}, `read perturbations PATH: found a phenotype or attribute named sample_id, a name reserved for a column of tcbuild`},
+		{"another delimiter", "genes\nA\nB;C\n", Spec{}, `read perturbations PATH:3: found gene "B;C", expected one gene, not a list of 2`},
+		{"a read-through gene", "genes\nA\nA-B\n", Spec{}, `read perturbations PATH:3: found gene "A-B", expected one gene, not a list of 2`},
+		{"a read-through gene and drop-gene", "genes\nA\nC|A-B\n", Spec{UnknownGenes: ingest.DropGene}, `read perturbations PATH:3: found gene "A-B", expected one gene, not a list of 2`},
+		{"a control by hyphen and drop-sample", "genes\nA\nA-ctrl\n", Spec{UnknownGenes: ingest.DropSample, Controls: []string{"ctrl"}}, `read perturbations PATH:3: found gene "A-ctrl", expected one gene, not a list of 2`},
+		{"another delimiter and drop-sample", "genes\nA\nA, B,C\n", Spec{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "A, B,C", expected one gene, not a list of 3`},
+		{"bad value in a dropped sample", "genes\tx\nX\tlow\n", Spec{UnknownGenes: ingest.DropSample, Phenotypes: []string{"x"}}, `read perturbations PATH:2: phenotype "x": found "low", expected a number`},
+		{"duplicate id", "sample_id\tgenes\na\tA\nb\tB\na\tC\n", Spec{}, `read perturbations PATH:4: found sample id "a", which is also in PATH:2, expected unique ids`},
+		{"id of a dropped sample again", "sample_id\tgenes\na\tX\na\tC\n", Spec{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found sample id "a", which is also in PATH:2, expected unique ids`},
+		{"empty id", "sample_id\tgenes\na\tA\n\tC\n", Spec{}, `read perturbations PATH:3: found sample id "", expected a non-empty one`},
+		{"blank id", "sample_id\tgenes\n \tA\n", Spec{}, `read perturbations PATH:2: found sample id " ", expected a non-empty one`},
+		{"empty line at the end", "genes\nA\nB\n\n", Spec{AllowWildtype: true}, "read PATH:4: found an empty line, expected a row"},
+		{"empty gene name", "genes\nA||B\n", Spec{}, "read perturbations PATH:2: found an empty gene name"},
+		{"delimiter at the end", "genes\nA|\n", Spec{UnknownGenes: ingest.DropGene}, "read perturbations PATH:2: found an empty gene name"},
+		{"late text", "genes\ty\nA\t1\nB\tlow\n", Spec{}, `read perturbations PATH:3: column "y": found "low", expected a number as in line 2`},
+		{"late number", "genes\ty\nA\tlow\nB\t\nC\t1\n", Spec{}, `read perturbations PATH:2: column "y": found "low", expected a number as in line 4`},
+		{"text in a phenotype that is named", "genes\ty\nA\t\nB\tlow\n", Spec{Phenotypes: []string{"y"}}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
+		{"no such column to leave out", "genes\nA\n", Spec{NotPhenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
+		{"infinite", "genes\ty\nA\t-inf\n", Spec{}, `read perturbations PATH:2: phenotype "y": found an infinite value, expected a finite number or a missing one`},
+		{"beyond float64 at first", "genes\ty\nA\t1e400\nA\t1\n", Spec{}, `read perturbations PATH:2: phenotype "y": found number "1e400", which is beyond the range of 64-bit floating-point numbers`},
+		{"inexact", "genes\ty\nA\t9007199254740993\n", Spec{}, `read perturbations PATH:2: phenotype "y": found integer "9007199254740993", which a 64-bit floating-point number cannot hold exactly`},
+		{"long text", "genes\ty\nA\t1\nB\t" + strings.Repeat("x", 1<<20) + "\n", Spec{},
 			`read perturbations PATH:3: column "y": found "` + strings.Repeat("x", 120) + `"… (1,048,576 bytes), expected a number as in line 2`},
-		{"beyond float64", "genes\ty\nA\t1\nA\t1e999\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": found number "1e999", which is beyond the range of 64-bit floating-point numbers`},
-		{"id not UTF-8", "genes\tsample_id\nA\t\xff\n", PerturbationOptions{}, `read perturbations PATH:2: sample id "\xff" is not valid UTF-8`},
-		{"short row", "genes\ty\nA\t1\nB\n", PerturbationOptions{}, "read PATH:3: found 1 field, expected 2"},
+		{"beyond float64", "genes\ty\nA\t1\nA\t1e999\n", Spec{}, `read perturbations PATH:3: phenotype "y": found number "1e999", which is beyond the range of 64-bit floating-point numbers`},
+		{"id not UTF-8", "genes\tsample_id\nA\t\xff\n", Spec{}, `read perturbations PATH:2: sample id "\xff" is not valid UTF-8`},
+		{"short row", "genes\ty\nA\t1\nB\n", Spec{}, "read PATH:3: found 1 field, expected 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeFile(t, "p.tsv", test.content)
-			p, err := OpenFile(path, threeGenes, test.options)
+			known := map[string]*names.Resolver{
+				"two names of a gene": aliases(map[string]uint32{"x": 0})}
+			p, err := openFile(path, threeGenes, test.options, known[test.name])
 			if err == nil {
 				_, _, err = showSamples(p)
 			}
@@ -199,12 +203,12 @@ func TestPerturbationErrors(t *testing.T) {
 	}
 	t.Run("folder", func(t *testing.T) {
 		dir := t.TempDir()
-		_, err := OpenFile(dir, threeGenes, PerturbationOptions{})
+		_, err := openFile(dir, threeGenes, Spec{})
 		testrun.CheckInputError(t, err, "open perturbations "+dir+": found a folder without data.mdb, expected a table or the lmdb folder of a torchcell build")
 	})
 	t.Run("gene missing in a list", func(t *testing.T) {
 		const path = "../table/testdata/types-plain.parquet"
-		p, err := OpenFile(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, UnknownGenes: ingest.DropGene,
+		p, err := openFile(path, threeGenes, Spec{GenesColumns: []string{"list"}, UnknownGenes: ingest.DropGene,
 			AllowWildtype: true, Phenotypes: []string{"float"}})
 		if err != nil {
 			t.Fatal(err)
@@ -217,15 +221,15 @@ func TestPerturbationErrors(t *testing.T) {
 	})
 	t.Run("types", func(t *testing.T) {
 		const path = "../table/testdata/types-plain.arrow"
-		for want, options := range map[string]PerturbationOptions{
+		for want, options := range map[string]Spec{
 			`genes column "int" has type number`:                               {GenesColumns: []string{"int"}},
 			`genes column "list" has type list of texts`:                       {GenesColumns: []string{"text", "list"}},
 			`column "date": found type unsupported, expected text or integers`: {GenesColumns: []string{"text"}, IDColumn: "date"},
 		} {
-			_, err := OpenFile(path, threeGenes, options)
+			_, err := openFile(path, threeGenes, options)
 			testrun.CheckInputError(t, err, "read perturbations "+path+": "+want)
 		}
-		p, err := OpenFile(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, IDColumn: "int"})
+		p, err := openFile(path, threeGenes, Spec{GenesColumns: []string{"list"}, IDColumn: "int"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,25 +246,25 @@ func TestPerturbationErrors(t *testing.T) {
 	t.Run("columns named twice", func(t *testing.T) {
 		path := writeFile(t, "p.tsv", "sample_id\tgenes\ty\nx\tA\t1\n")
 		y := []string{"y"}
-		for _, options := range []PerturbationOptions{{Phenotypes: y, NotPhenotypes: y}, {Phenotypes: []string{"y", "y"}}, {Phenotypes: []string{"genes"}}, {Attributes: y, Phenotypes: y}, {NotPhenotypes: []string{"sample_id"}}} {
-			if _, err := OpenFile(path, threeGenes, options); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
+		for _, options := range []Spec{{Phenotypes: y, NotPhenotypes: y}, {Phenotypes: []string{"y", "y"}}, {Phenotypes: []string{"genes"}}, {Attributes: y, Phenotypes: y}, {NotPhenotypes: []string{"sample_id"}}} {
+			if _, err := openFile(path, threeGenes, options); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
 				t.Errorf("%v: got %v, expected wrong usage with a hint", options, err)
 			}
 		}
 	})
 	t.Run("nearest name", func(t *testing.T) {
-		_, err := OpenFile(writeFile(t, "p.tsv", "genes\tfitness\nA\t1\n"), threeGenes, PerturbationOptions{Phenotypes: []string{"fitnes"}})
+		_, err := openFile(writeFile(t, "p.tsv", "genes\tfitness\nA\t1\n"), threeGenes, Spec{Phenotypes: []string{"fitnes"}})
 		if want := `did you mean "fitness"?`; fault.HintOf(err) != want {
 			t.Errorf("hint %q, expected %q", fault.HintOf(err), want)
 		}
 	})
 	t.Run("delimiter without use", func(t *testing.T) {
-		path, options := writeFile(t, "p.tsv", "g\th\nA\tB\n"), PerturbationOptions{GenesColumns: []string{"g", "h"}, GeneDelimiter: "+"}
-		_, err := OpenFile(path, threeGenes, options)
+		path, options := writeFile(t, "p.tsv", "g\th\nA\tB\n"), Spec{GenesColumns: []string{"g", "h"}, GeneDelimiter: "+"}
+		_, err := openFile(path, threeGenes, options)
 		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), `found gene_delimiter "+", but no column whose texts it separates`) {
 			t.Errorf("got %v", err)
 		}
-		p, err := OpenFile(writeFile(t, "p.tsv", "g\th\tkinds\nA\tB\tx+y\n"), threeGenes, options)
+		p, err := openFile(writeFile(t, "p.tsv", "g\th\tkinds\nA\tB\tx+y\n"), threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,13 +273,13 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 	})
 	t.Run("settings", func(t *testing.T) {
-		_, err := OpenFile("p.tsv", threeGenes, PerturbationOptions{UnknownGenes: "drop"})
+		_, err := openFile("p.tsv", threeGenes, Spec{UnknownGenes: "drop"})
 		if fault.KindOf(err) != fault.Usage {
 			t.Errorf("got %v, expected wrong usage", err)
 		}
 	})
 	t.Run("the receiver's error", func(t *testing.T) {
-		p, err := OpenFile(writeFile(t, "p.tsv", "genes\nA\n"), threeGenes, PerturbationOptions{})
+		p, err := openFile(writeFile(t, "p.tsv", "genes\nA\n"), threeGenes, Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +343,7 @@ func TestWrite(t *testing.T) {
 			if err := Write(t.Context(), path, samples, threeGenes); err != nil {
 				t.Fatal(err)
 			}
-			p, err := OpenFile(path, threeGenes, PerturbationOptions{AllowWildtype: true, Attributes: attributes})
+			p, err := openFile(path, threeGenes, Spec{AllowWildtype: true, Attributes: attributes})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -391,7 +395,7 @@ func FuzzPerturbations(f *testing.F) {
 	f.Add("genes\ty\nA|B\t1\nC\t\n")
 	f.Add("sample_id\tgenes\nx\tA|A\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := OpenFile(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{UnknownGenes: ingest.DropGene})
+		p, err := openFile(writeFile(t, "p.tsv", text), threeGenes, Spec{UnknownGenes: ingest.DropGene})
 		if err == nil {
 			_, err = sets.Read(p, func(s *ingest.Samples) error {
 				for i := range s.Len() {
@@ -414,7 +418,7 @@ func TestExcelDates(t *testing.T) {
 	dates := []string{"7-Sep", "1-Oct", "07. Sep", "1.Okt", "Sep-07", "2023-09-07", "2023-09-07 00:00:00", "7.9.2023", "9/7/23", "1-oct.", "1-août"}
 	for _, name := range append(dates, "SEP7", "OCT1", "YDL225W", "act1-129", "7", "1-2", "tRNA-1-2") {
 		path := writeFile(t, "p.tsv", "genes\ty\n"+name+"\t1\n")
-		p, err := OpenFile(path, threeGenes, PerturbationOptions{})
+		p, err := openFile(path, threeGenes, Spec{})
 		if err == nil {
 			_, err = sets.ReadAll(p)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"slices"
 	"strconv"
 
@@ -26,21 +25,8 @@ type storePerturbations struct {
 	contents *torchcell.Contents
 }
 
-// Files returns the paths of the files that OpenFile reads.
-func Files(path string) []string {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return torchcell.Files(path)
-	}
-	return []string{path}
-}
-
 // openStore reads the whole store.
-func openStore(path string, genes *ingest.Nodes, options PerturbationOptions) (Perturbations, error) {
-	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
-		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
-		return nil, fault.New(fault.Usage, "omit the flags for columns and delimiters",
-			"read perturbations %s: found a torchcell store, expected a table", path)
-	}
+func openStore(path string, genes *ingest.Nodes, options reading) (Perturbations, error) {
 	store, err := torchcell.Open(path)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ import (
 
 // Write writes a perturbation set with the columns sample_id and genes and one per
 // phenotype and attribute: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends
-// in .tsv. OpenFile reads back the same samples; of text, if PerturbationOptions.Attributes names
+// in .tsv. OpenFile reads back the same samples; of text, if Spec.Attributes names
 // the numeric attributes, which look like phenotypes there. The bytes depend only on the samples,
 // and memory does not depend on their number.
 func Write(

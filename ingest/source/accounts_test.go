@@ -32,7 +32,7 @@ func TestScreenAccounts(t *testing.T) {
 	for round := range 200 {
 		var text strings.Builder
 		rows := 1 + random.IntN(12)
-		change := func(s *PerturbationSpec) {}
+		change := func(s *samples.Spec) {}
 		source := "matrix"
 		entries := rows
 		switch kind := random.IntN(3); kind {
@@ -41,7 +41,7 @@ func TestScreenAccounts(t *testing.T) {
 			for range rows {
 				fmt.Fprintf(&text, "%s_%s\t%s_%s\t%s\t%s\n", name(), pick("sn1", "tsq2", "damp3"), name(), pick("dma1", "tsa2"), score(), score())
 			}
-			source, change = "costanzo2016", func(s *PerturbationSpec) { s.Strains = strainIDs }
+			source, change = "costanzo2016", func(s *samples.Spec) { s.Strains = strainIDs }
 		case 1:
 			text.WriteString("gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\n")
 			for range rows {
@@ -49,9 +49,9 @@ func TestScreenAccounts(t *testing.T) {
 			}
 			source = "emap"
 		default:
-			change = func(s *PerturbationSpec) {
-				s.ColumnsAre = []MatrixColumns{Conditions, SecondGenes}[random.IntN(2)]
-				s.PartialLoss = []PartialLoss{DropPartialLoss, KeepPartialLoss}[random.IntN(2)]
+			change = func(s *samples.Spec) {
+				s.ColumnsAre = []samples.MatrixColumns{samples.Conditions, samples.SecondGenes}[random.IntN(2)]
+				s.PartialLoss = []samples.PartialLoss{samples.DropPartialLoss, samples.KeepPartialLoss}[random.IntN(2)]
 			}
 			columns := 1 + random.IntN(3)
 			text.WriteString("orf")
@@ -71,9 +71,9 @@ func TestScreenAccounts(t *testing.T) {
 		spec := screenOf(t, source, text.String(), aliases)
 		spec.MaxDropped, spec.AllowWildtype, spec.AllowDuplicateIDs, spec.KeepUnmeasured = new(1.0), true, true, random.IntN(2) == 0
 		spec.UnknownGenes = []ingest.UnknownGenes{ingest.DropSample, ingest.DropGene}[random.IntN(2)]
-		spec.Alleles = [][]AlleleKind{nil, {DeletionAllele, DAmPAllele}, alleleKinds}[random.IntN(3)]
+		spec.Alleles = [][]samples.AlleleKind{nil, {samples.DeletionAllele, samples.DAmPAllele}, samples.AlleleKinds}[random.IntN(3)]
 		change(&spec)
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		if err != nil {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
@@ -132,7 +132,7 @@ func TestScreenNames(t *testing.T) {
 					spec.Matrix, spec.Strains = false, genePairs
 				}
 				spec.UnknownGenes, spec.MaxDropped, spec.AllowDuplicateIDs = ingest.UnknownGenes(word), new(1.0), allow
-				screen, err := spec.Open(&ingest.Graph{Genes: genes})
+				screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 				_, _, err = readScreen(t, screen, err, genes)
 				switch {
 				case c.want != nil:
@@ -165,7 +165,7 @@ func TestGeneListNames(t *testing.T) {
 // readBack reads a perturbation set as readScreen does a screen.
 func readBack(t *testing.T, path string, genes *ingest.Nodes) (texts []string) {
 	t.Helper()
-	set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
+	set, err := samples.OpenFile(samples.Spec{TextSpec: table.TextSpec{File: path}, AllowWildtype: true, AllowDuplicateIDs: true}, genes, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,21 +8,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
+	"tcbuild/ingest/samples"
 )
-
-// AlleleKind is the kind of change to a gene in a strain: one of the constants below.
-type AlleleKind = string
-
-const (
-	DeletionAllele AlleleKind = "deletion"
-	DAmPAllele     AlleleKind = "damp" // decreased abundance by mRNA perturbation
-	// temperature-sensitive, or another named allele
-	TSAllele AlleleKind = "ts"
-	// suppressor strains, alleles that name another gene, and unknown kinds
-	OtherAllele AlleleKind = "other"
-)
-
-var alleleKinds = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
 
 // deltas are the signs and words after a gene's name that mark a deletion: Greek capital delta, the
 // increment sign that some tables use instead, and plain words.
@@ -43,16 +30,16 @@ func cutDelta(allele string) (name string, deleted bool) {
 
 // kindOfAllele returns the kind of an allele, given the rest of its name after the gene's name; ""
 // if the name is the gene's own.
-func kindOfAllele(rest string) AlleleKind {
+func kindOfAllele(rest string) samples.AlleleKind {
 	switch {
 	case rest == "":
-		return DeletionAllele
+		return samples.DeletionAllele
 	case suppressor.MatchString(rest):
-		return OtherAllele
+		return samples.OtherAllele
 	case strings.EqualFold(strings.Trim(rest, "-_()"), "damp"):
-		return DAmPAllele
+		return samples.DAmPAllele
 	default:
-		return TSAllele
+		return samples.TSAllele
 	}
 }
 
@@ -60,17 +47,17 @@ func kindOfAllele(rest string) AlleleKind {
 // sn and dma are deletion strains of queries and arrays, tsq and tsa temperature-sensitive ones,
 // damp is DAmP (Costanzo et al. 2010, 2016). ok is false if that part does not determine the kind,
 // as for tm, strains with several mutations.
-func kindOfStrain(suffix string) (kind AlleleKind, ok bool) {
+func kindOfStrain(suffix string) (kind samples.AlleleKind, ok bool) {
 	letters := suffix[:len(suffix)-len(strings.TrimLeft(suffix, "abcdefghijklmnopqrstuvwxyz"))]
 	switch {
 	case suppressor.MatchString("_" + suffix):
-		return OtherAllele, true
+		return samples.OtherAllele, true
 	case letters == "sn", letters == "dma":
-		return DeletionAllele, true
+		return samples.DeletionAllele, true
 	case letters == "tsq", letters == "tsa", letters == "ts":
-		return TSAllele, true
+		return samples.TSAllele, true
 	case letters == "damp":
-		return DAmPAllele, true
+		return samples.DAmPAllele, true
 	}
 	return "", false
 }
@@ -79,7 +66,7 @@ func kindOfStrain(suffix string) (kind AlleleKind, ok bool) {
 type locus struct {
 	names.Answer
 	name    string
-	kind    AlleleKind
+	kind    samples.AlleleKind
 	control bool // a marker of every strain of the screen, not a mutation
 	// the genes of a name that names several, such as YAL001C_YAL002W; otherwise nil
 	several []string
@@ -109,7 +96,7 @@ func (r *alleleReader) spelling(name string) string {
 }
 
 // locus returns the locus of a gene given by name.
-func (r *alleleReader) locus(name string, kind AlleleKind) locus {
+func (r *alleleReader) locus(name string, kind samples.AlleleKind) locus {
 	l := locus{Answer: r.find(name), name: name, kind: kind}
 	l.several = r.genesIn(name)
 	l.control = r.controls[name]
@@ -204,13 +191,13 @@ func (r *alleleReader) isWhole(name string) bool {
 // is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is not an
 // allele of YBL008W.
 func (r *alleleReader) ofAllele(allele string) locus {
-	whole := locus{name: allele, kind: OtherAllele, several: r.genesIn(allele)}
+	whole := locus{name: allele, kind: samples.OtherAllele, several: r.genesIn(allele)}
 	if whole.several != nil {
 		return whole
 	}
 	name, deleted := cutDelta(allele)
 	if deleted {
-		return r.locus(name, DeletionAllele)
+		return r.locus(name, samples.DeletionAllele)
 	}
 	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '-') {
 		l := r.locus(name[:end], kindOfAllele(name[end:]))
@@ -235,7 +222,7 @@ func (r *alleleReader) ofAlleles(names, separator string) (loci []locus, err err
 // ofName returns the locus of a name in a matrix: a gene's, which is deleted, or of yeast, a strain
 // id (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
 func (r *alleleReader) ofName(name string) locus {
-	whole := r.locus(name, DeletionAllele)
+	whole := r.locus(name, samples.DeletionAllele)
 	hasMeaning := whole.control || whole.several != nil || r.isWhole(name)
 	if !r.yeast || hasMeaning {
 		return whole
@@ -243,7 +230,7 @@ func (r *alleleReader) ofName(name string) locus {
 	if orf, suffix, found := strings.Cut(name, "_"); found && r.isWhole(orf) {
 		kind, ok := kindOfStrain(strings.ToLower(suffix))
 		if !ok {
-			kind = OtherAllele
+			kind = samples.OtherAllele
 		}
 		return r.locus(orf, kind)
 	}
@@ -287,21 +274,21 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 
 // strainKind returns the kind of one allele of a strain, and the genes of an allele that names
 // several.
-func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (kind AlleleKind, several []string) {
+func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (kind samples.AlleleKind, several []string) {
 	kind, ok := kindOfStrain(suffix)
 	switch {
 	case suppressor.MatchString(allele):
-		return OtherAllele, nil
+		return samples.OtherAllele, nil
 	case ok && !multiple:
 		return kind, nil
 	case allele == "" && suffix == "", allele != "" && strings.EqualFold(allele, orf):
-		return DeletionAllele, nil
+		return samples.DeletionAllele, nil
 	case allele == "":
-		return OtherAllele, nil
+		return samples.OtherAllele, nil
 	}
 	l := r.ofAllele(allele)
 	if r.ofAnother(l, r.locus(orf, l.kind)) {
-		l.kind = OtherAllele
+		l.kind = samples.OtherAllele
 	}
 	return l.kind, l.several
 }
@@ -323,19 +310,19 @@ func (r *alleleReader) ofMutation(name, mutation string) locus {
 	first, frame, _ := strings.Cut(strings.ToLower(mutation), " ")
 	switch {
 	case mutation == "", first == "deletion", first == "del", mutation == "Δ", first == "delta" && (frame == "" || strings.EqualFold(frame, name)):
-		return r.locus(name, DeletionAllele)
+		return r.locus(name, samples.DeletionAllele)
 	case first == "damp" && frame == "":
-		return r.locus(name, DAmPAllele)
+		return r.locus(name, samples.DAmPAllele)
 	case first == "delta":
-		return r.locus(name, OtherAllele) // a neighbour's frame that overlaps the gene
+		return r.locus(name, samples.OtherAllele) // a neighbour's frame that overlaps the gene
 	}
-	allele := locus{kind: OtherAllele}
+	allele := locus{kind: samples.OtherAllele}
 	if r.yeast {
 		allele = r.ofAllele(mutation)
 	}
 	l := r.locus(name, allele.kind)
 	if r.ofAnother(allele, l) {
-		l.kind = OtherAllele
+		l.kind = samples.OtherAllele
 	}
 	if allele.several != nil {
 		l.several = allele.several

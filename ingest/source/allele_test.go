@@ -7,6 +7,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
+	"tcbuild/ingest/samples"
 )
 
 // A name such as NKX2-1 is an allele of NKX2 only in sources that name yeast's alleles. In all
@@ -16,24 +17,24 @@ func TestAlleleNames(t *testing.T) {
 	const pair = "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTP53\tNAME\t\t\t1\nTP53\tRP11\t\tNAME\t2\n"
 	for _, c := range []struct {
 		name, source, text string
-		change             func(*PerturbationSpec)
+		change             func(*samples.Spec)
 		rows               []string // without the alleles of NKX2 and RP11
 	}{
 		{"matrix", "matrix", "gene\tx\nTP53\t1\nNAME\t2\n", nil, []string{"TP53: x TP53 [1]"}},
-		{"matrix of genes", "matrix", "gene\tRP11\nTP53\t1\nNAME\t2\n", func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		{"matrix of genes", "matrix", "gene\tRP11\nTP53\t1\nNAME\t2\n", func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
 			[]string{"TP53: RP11 RP11+TP53 [1]"}},
-		{"strains", "emap", pair, func(s *PerturbationSpec) { s.YeastAlleles = false },
+		{"strains", "emap", pair, func(s *samples.Spec) { s.YeastAlleles = false },
 			[]string{"1 RP11+TP53 [2]"}},
-		{"columns", "matrix", "gene\tx\nTP53\t1\nNAME\t2\n", func(s *PerturbationSpec) { s.Matrix, s.GenesColumns, s.Alleles = false, []string{"gene"}, nil },
+		{"columns", "matrix", "gene\tx\nTP53\t1\nNAME\t2\n", func(s *samples.Spec) { s.Matrix, s.GenesColumns, s.Alleles = false, []string{"gene"}, nil },
 			[]string{"0 TP53 [1]"}},
 	} {
 		for _, name := range []string{"NKX2-1", "NKX2_sn1", "NKX2.1", "RP11-10A", "NKX2-del", "NKX2 - DAMP", "NKX2Δ"} {
 			spec := screenOf(t, c.source, strings.ReplaceAll(c.text, "NAME", name), "")
-			spec.UnknownGenes, spec.Alleles = ingest.DropSample, alleleKinds
+			spec.UnknownGenes, spec.Alleles = ingest.DropSample, samples.AlleleKinds
 			if c.change != nil {
 				c.change(&spec)
 			}
-			screen, err := spec.Open(&ingest.Graph{Genes: genes})
+			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.name, name, err)
@@ -45,10 +46,10 @@ func TestAlleleNames(t *testing.T) {
 			}
 		}
 	}
-	for _, strain := range []StrainSpec{{Strain: "gene_a"}, {Alleles: "gene_a"}} {
+	for _, strain := range []samples.StrainSpec{{Strain: "gene_a"}, {Alleles: "gene_a"}} {
 		spec := screenOf(t, "emap", pair, "")
-		spec.YeastAlleles, spec.Strains = false, []StrainSpec{strain}
-		_, err := spec.Open(&ingest.Graph{Genes: genes})
+		spec.YeastAlleles, spec.Strains = false, []samples.StrainSpec{strain}
+		_, err := openForm(spec, &ingest.Graph{Genes: genes})
 		checkFault(t, err, fault.Usage, "strains.0: ", "yeast_alleles")
 	}
 }
@@ -60,16 +61,16 @@ func TestReadThroughGenes(t *testing.T) {
 	const pairs = "gene_a\tgene_b\tscore\nTP53\tKLRC4\t1\nKLRC4-KLRK1\tTP53\t2\nTP53\tKLRC4-KLRK1\t3\n"
 	for _, c := range []struct {
 		name, source, text string
-		change             func(*PerturbationSpec)
+		change             func(*samples.Spec)
 		rows               []string
 		dropped            string
 	}{
 		{"matrix", "matrix", "gene\tx\nTP53\t1\nKLRC4-KLRK1\t2\n", nil, []string{"TP53: x TP53 [1]"},
 			"1 of 2 entries of s.tsv; dropped: 1 with several genes in place of one; noted: 2 rows; unknown names: KLRC4-KLRK1"},
-		{"matrix of genes", "matrix", "gene\tKLRC4-KLRK1\tKLRC4\nTP53\t1\t2\nKLRK1\t3\t4\n", func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		{"matrix of genes", "matrix", "gene\tKLRC4-KLRK1\tKLRC4\nTP53\t1\t2\nKLRK1\t3\t4\n", func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
 			[]string{"TP53: KLRC4 KLRC4+TP53 [2]", "KLRK1: KLRC4 KLRC4+KLRK1 [4]"},
 			"2 of 4 entries of s.tsv; dropped: 2 with several genes in place of one; noted: 2 rows; unknown names: KLRC4-KLRK1"},
-		{"pairs", "emap", pairs, func(s *PerturbationSpec) { s.YeastAlleles, s.Strains = false, genePairs },
+		{"pairs", "emap", pairs, func(s *samples.Spec) { s.YeastAlleles, s.Strains = false, genePairs },
 			[]string{"0 KLRC4+TP53 [1]"},
 			"1 of 3 entries of s.tsv; dropped: 2 with several genes in place of one; unknown names: KLRC4-KLRK1"},
 	} {
@@ -79,7 +80,7 @@ func TestReadThroughGenes(t *testing.T) {
 			if c.change != nil {
 				c.change(&spec)
 			}
-			screen, err := spec.Open(&ingest.Graph{Genes: genes})
+			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if spec.UnknownGenes != ingest.DropSample {
 				checkFault(t, err, fault.Input, `found "KLRC4-KLRK1", which names 2 genes, "KLRC4" and "KLRK1"`)
@@ -107,7 +108,7 @@ func TestSuppressorStrains(t *testing.T) {
 		"YAL001C_A_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t2\t0\n"+
 		"YAL001C_sn1\ttfc3\tYAL002W_dma1\tvps8\tDMA30\t3\t0\n", features)
 	spec.MaxDropped = new(1.0)
-	screen, err := spec.Open(&ingest.Graph{Genes: genes})
+	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -124,18 +125,18 @@ func TestControlsOfScreens(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"CAN1", "TP53"}, nil)
 	for _, c := range []struct {
 		name   string
-		change func(*PerturbationSpec)
+		change func(*samples.Spec)
 		text   string
 	}{
-		{"strains", func(s *PerturbationSpec) { s.Strains = genePairs }, "gene_a\tgene_b\tscore\nTP53\tctrl\t1\nTP53\tCtrl\t2\n"},
-		{"matrix", func(s *PerturbationSpec) { s.Strains, s.Matrix, s.ColumnsAre = nil, true, SecondGenes }, "gene\tctrl\tCtrl\nTP53\t1\t2\n"},
-		{"columns", func(s *PerturbationSpec) { s.Strains, s.GenesColumns = nil, []string{"gene_a", "gene_b"} }, "gene_a\tgene_b\tscore\nTP53\tctrl\t1\nTP53\tCtrl\t2\n"},
+		{"strains", func(s *samples.Spec) { s.Strains = genePairs }, "gene_a\tgene_b\tscore\nTP53\tctrl\t1\nTP53\tCtrl\t2\n"},
+		{"matrix", func(s *samples.Spec) { s.Strains, s.Matrix, s.ColumnsAre = nil, true, samples.SecondGenes }, "gene\tctrl\tCtrl\nTP53\t1\t2\n"},
+		{"columns", func(s *samples.Spec) { s.Strains, s.GenesColumns = nil, []string{"gene_a", "gene_b"} }, "gene_a\tgene_b\tscore\nTP53\tctrl\t1\nTP53\tCtrl\t2\n"},
 	} {
 		open := func(controls ...string) (samples []string, err error) {
 			spec := screenOf(t, "emap", c.text, "")
 			spec.YeastAlleles, spec.Controls = false, controls
 			c.change(&spec)
-			screen, err := spec.Open(&ingest.Graph{Genes: genes})
+			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, _, err = readScreen(t, screen, err, genes)
 			return samples, err
 		}
@@ -180,9 +181,8 @@ func TestSystematicNamesWithSuffix(t *testing.T) {
 // strain; "" is no gene.
 func checkAllele(t *testing.T, genes *ingest.Nodes, aliases, name, want string) {
 	t.Helper()
-	spec := PerturbationSpec{SGDFeatures: aliases}
-	spec.YeastAlleles = true
-	known, err := spec.names(&ingest.Graph{Genes: genes})
+	spec := opener{samples.Spec{Aliases: aliases, YeastAlleles: true}}
+	known, err := spec.names(opened(t), &ingest.Graph{Genes: genes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +215,8 @@ func TestAllelesOfOtherGenes(t *testing.T) {
 		"YOL130W\tYBL008W\t\tYBL008W-A\t2\n"+
 		"YOL130W\tYBL008W\t\tYBL008W-A-1\t3\n"+
 		"YOL130W\tYBL008W\t\tswc3-1\t4\n", sgdFile(t, "ORF YBL008W HIR1 -", "ORF YAL011W SWC3 -"))
-	spec.Alleles, spec.MaxDropped = []AlleleKind{DeletionAllele, TSAllele}, new(1.0)
-	screen, err := spec.Open(&ingest.Graph{Genes: genes})
+	spec.Alleles, spec.MaxDropped = []samples.AlleleKind{samples.DeletionAllele, samples.TSAllele}, new(1.0)
+	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)

@@ -7,15 +7,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/names"
-)
-
-// Triangle says which cells of a matrix of genes are samples.
-type Triangle string
-
-const (
-	UpperTriangle Triangle = "upper" // those to the right of the diagonal
-	LowerTriangle Triangle = "lower" // those to its left
-	BothTriangles Triangle = "both"
+	"tcbuild/ingest/samples"
 )
 
 // halves compares the two cells of each pair of genes in a matrix: (a, b) and (b, a). A gene's
@@ -28,7 +20,7 @@ type halves struct {
 	places   map[string]int // of genes by their names in the header
 	placeOf  map[uint32]int // of genes; -1 if several columns have the gene
 	rows     [][]float64    // by the places of the row's and the column's gene; nil until it is read
-	triangle Triangle
+	triangle samples.Triangle
 
 	place  int    // of the row being read, or -1
 	lone   bool   // there is a row without a column
@@ -44,7 +36,7 @@ type fill struct {
 	upper, lower int
 }
 
-func newHalves(columns []matrixColumn, triangle Triangle) *halves {
+func newHalves(columns []matrixColumn, triangle samples.Triangle) *halves {
 	h := &halves{places: make(map[string]int), placeOf: make(map[uint32]int), triangle: triangle}
 	for _, column := range columns {
 		if _, again := h.places[column.name]; again {
@@ -143,10 +135,10 @@ func (h *halves) leavesOut(column string) bool {
 	switch {
 	case h.place < 0:
 		return false
-	case h.triangle == UpperTriangle:
+	case h.triangle == samples.UpperTriangle:
 		return place < h.place
 	}
-	return h.triangle == LowerTriangle && place > h.place
+	return h.triangle == samples.LowerTriangle && place > h.place
 }
 
 // asymmetric returns an error if some pairs have two equal values and others do not, unless one
@@ -173,8 +165,8 @@ func (h *halves) filled() error {
 	}
 	eachHasOne := len(h.fills) > 1
 	f := h.fills[0]
-	inUpper := h.triangle == UpperTriangle && f.upper > 0
-	inLower := h.triangle == LowerTriangle && f.lower > 0
+	inUpper := h.triangle == samples.UpperTriangle && f.upper > 0
+	inLower := h.triangle == samples.LowerTriangle && f.lower > 0
 	if eachHasOne || !inUpper && !inLower {
 		return nil
 	}
@@ -207,9 +199,9 @@ func (h *halves) ambiguous(f fill) error {
 		return fault.New(fault.Input, hint,
 			"found a single value in each triangle of a matrix of genes: %s", h.differ)
 	}
-	constant, other := UpperTriangle, LowerTriangle
+	constant, other := samples.UpperTriangle, samples.LowerTriangle
 	if f.upper == 0 {
-		constant, other = LowerTriangle, UpperTriangle
+		constant, other = samples.LowerTriangle, samples.UpperTriangle
 	}
 	hint := fmt.Sprintf("if it was filled and not measured, set triangle=%s "+
 		"to read only the other half; %s", other, both)

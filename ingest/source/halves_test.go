@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/testrun"
 )
@@ -39,7 +40,7 @@ func TestTriangles(t *testing.T) {
 	for range testrun.Cases(300, 60) {
 		n := 2 + r.IntN(len(names)-1)
 		constant := []string{"0", "1", "-1", "0.0", "0.25", "-0.0"}[r.IntN(6)]
-		filled := []Triangle{UpperTriangle, LowerTriangle}[r.IntN(2)]
+		filled := []samples.Triangle{samples.UpperTriangle, samples.LowerTriangle}[r.IntN(2)]
 		diagonal := []string{"", constant, "7"}[r.IntN(3)]
 		gaps := r.IntN(2) * r.IntN(3)
 		order := r.IntN(4) // of rows, of columns, of both in the same way
@@ -58,7 +59,7 @@ func TestTriangles(t *testing.T) {
 		want := make(map[string]string) // of the measured pairs
 		for _, row := range rows {
 			for _, column := range columns {
-				isFilled := row > column == (filled == LowerTriangle)
+				isFilled := row > column == (filled == samples.LowerTriangle)
 				switch value := fmt.Sprint(2 + r.Float64()); {
 				case row == column:
 					values[[2]int{row, column}] = diagonal
@@ -74,10 +75,10 @@ func TestTriangles(t *testing.T) {
 		}
 		rowNames := [][]string{names, others}[r.IntN(2)]
 		text := matrixText(rows, columns, names, rowNames, func(row, column int) string { return values[[2]int{row, column}] })
-		read := func(triangle Triangle) ([]string, string, error) {
+		read := func(triangle samples.Triangle) ([]string, string, error) {
 			spec := screenOf(t, "matrix", text, aliases)
-			spec.ColumnsAre, spec.Triangle = SecondGenes, triangle
-			screen, err := spec.Open(&ingest.Graph{Genes: genes})
+			spec.ColumnsAre, spec.Triangle = samples.SecondGenes, triangle
+			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			return readScreen(t, screen, err, genes)
 		}
 		if len(want) == 0 {
@@ -88,9 +89,9 @@ func TestTriangles(t *testing.T) {
 			checkFault(t, err, fault.Input, "s.tsv: found ")
 			continue
 		}
-		other := UpperTriangle
-		if filled == UpperTriangle {
-			other = LowerTriangle
+		other := samples.UpperTriangle
+		if filled == samples.UpperTriangle {
+			other = samples.LowerTriangle
 		}
 		if len(want) == 1 {
 			checkFault(t, err, fault.Input, "a single value in each triangle")
@@ -100,24 +101,24 @@ func TestTriangles(t *testing.T) {
 		if hint := fault.HintOf(err); !strings.Contains(hint, "triangle="+string(other)) {
 			t.Errorf("%s\nhint %s", text, hint)
 		}
-		samples, report, err := read(other)
+		kept, report, err := read(other)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		found := make(map[string]string)
-		for _, sample := range samples {
+		for _, sample := range kept {
 			fields := strings.Fields(strings.Split(sample, ": ")[1])
 			found[fields[1]] = strings.Trim(fields[2], "[]")
 		}
-		if fmt.Sprint(found) != fmt.Sprint(want) || len(samples) != len(want) {
+		if fmt.Sprint(found) != fmt.Sprint(want) || len(kept) != len(want) {
 			t.Fatalf("%s%s\ngot %v\nwant %v", text, report, found, want)
 		}
 		if len(want) > 1 {
 			_, _, err = read(filled)
 			checkFault(t, err, fault.Input, "whose pairs have other values")
 		}
-		if samples, _, err = read(BothTriangles); err != nil || len(samples) != len(want)+n*(n-1)/2 {
-			t.Fatalf("%s: got %d samples, %v", text, len(samples), err)
+		if kept, _, err = read(samples.BothTriangles); err != nil || len(kept) != len(want)+n*(n-1)/2 {
+			t.Fatalf("%s: got %d samples, %v", text, len(kept), err)
 		}
 	}
 }
@@ -126,7 +127,7 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	for _, c := range []struct {
 		name, text string
-		triangle   Triangle
+		triangle   samples.Triangle
 		duplicates bool
 		want       string // the report's end, or the error
 	}{
@@ -136,14 +137,14 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 		{"equal pairs that are not filled", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t0\nVPS8\t1\t\t3\nTBS1\t2\t0\t\n", "", false, `found 0 for "TFC3: TBS1" and 2 for "TBS1: TFC3", expected one value`},
 		{"filled, with equal pairs", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t0\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n", "", false, "found 0 in all cells of the lower triangle"},
 		{"filled, with duplicates", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n", "", true, "found 0 in all cells of the lower triangle"},
-		{"the upper half of a symmetric one", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t3\t\n", UpperTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
-		{"the lower half of another", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t4\t\n", LowerTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
-		{"rows left out", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\n", UpperTriangle, false, "3 of 6 entries of s.tsv; dropped: 2 of a gene with itself, 1 in the other triangle; noted: 2 rows"},
+		{"the upper half of a symmetric one", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t3\t\n", samples.UpperTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
+		{"the lower half of another", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t4\t\n", samples.LowerTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
+		{"rows left out", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\n", samples.UpperTriangle, false, "3 of 6 entries of s.tsv; dropped: 2 of a gene with itself, 1 in the other triangle; noted: 2 rows"},
 		{"no such triangle", "g\tTFC3\tVPS8\nTFC3\t\t1\n", "left", false, `triangle: found "left"`},
 	} {
 		spec := screenOf(t, "matrix", c.text, aliases)
-		spec.ColumnsAre, spec.Triangle, spec.BothHalves = SecondGenes, c.triangle, c.duplicates
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		spec.ColumnsAre, spec.Triangle, spec.BothHalves = samples.SecondGenes, c.triangle, c.duplicates
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		_, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			report = err.Error()
@@ -153,10 +154,10 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 		}
 	}
 	spec := screenOf(t, "matrix", "g\tcold\nTFC3\t1\n", aliases)
-	spec.Triangle = UpperTriangle
-	_, err := spec.Open(&ingest.Graph{Genes: genes})
+	spec.Triangle = samples.UpperTriangle
+	_, err := openForm(spec, &ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Usage, "triangle: it applies only to a matrix whose columns are genes")
-	spec = PerturbationSpec{LayoutSpec: LayoutSpec{TextSpec: table.TextSpec{File: "s.tsv"}, MatrixSpec: MatrixSpec{Triangle: UpperTriangle}}, UnknownGenes: ingest.DropGene}
-	_, err = spec.Open(&ingest.Graph{Genes: genes})
-	checkFault(t, err, fault.Usage, "triangle: it does not apply to a table of genes")
+	spec = samples.Spec{TextSpec: table.TextSpec{File: "s.tsv"}, MatrixSpec: samples.MatrixSpec{Triangle: samples.UpperTriangle}, UnknownGenes: ingest.DropGene}
+	_, err = openForm(spec, &ingest.Graph{Genes: genes})
+	checkFault(t, err, fault.Usage, "triangle: it does not apply to a table")
 }

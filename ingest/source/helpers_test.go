@@ -15,6 +15,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 )
 
@@ -156,4 +157,14 @@ func opened(t testing.TB) *inputfile.Files {
 	var files inputfile.Files
 	t.Cleanup(func() { files.Close() })
 	return &files
+}
+
+// openForm opens a set in files without what Open does after its form.
+func openForm(spec samples.Spec, cell *ingest.Graph) (perturbations, error) {
+	if err := conf.Check(&spec); err != nil {
+		return nil, err
+	}
+	var tables inputfile.Files
+	defer tables.Close()
+	return opener{spec}.open(&tables, cell)
 }

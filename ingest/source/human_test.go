@@ -11,6 +11,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/oracle"
 	"tcbuild/internal/testing/sets"
@@ -80,13 +81,11 @@ func TestHumanDownloads(t *testing.T) {
 func TestHumanMasks(t *testing.T) {
 	spec := humanSpec(t)
 	graph, _ := build(t, spec)
-	p, err := PerturbationSpec{
+	p, err := openForm(samples.Spec{
 		GenesColumns: []string{"condition"}, Controls: []string{"ctrl"},
-		LayoutSpec: LayoutSpec{
-			TextSpec:      table.TextSpec{File: writeFile(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
-			GeneDelimiter: "+", AliasTables: spec.Aliases, AllowWildtype: true,
-		},
-	}.Open(graph)
+		TextSpec:      table.TextSpec{File: writeFile(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
+		GeneDelimiter: "+", AliasTables: spec.Aliases, AllowWildtype: true,
+	}, graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,63 +15,16 @@ import (
 	"tcbuild/internal/pairs"
 )
 
-// MatrixSpec is for wide tables. Each value becomes a sample with the id "row: column", the
-// phenotype value and, unless columns are genes, the column's name as the attribute condition. The
-// genes are in the first column, whose name may be missing from the header, as in tables from R.
-type MatrixSpec struct {
-	// what the columns of a matrix are: conditions, or genes, so that each value is of a double mutant
-	// (default: conditions; an error if the columns are named like genes)
-	ColumnsAre MatrixColumns `yaml:"columns_are"`
-	// what to do with conditions of strains that keep part of the gene's function (heterozygous,
-	// DAmP): drop them, keep them as deletions, or only, which drops all other columns (default: an
-	// error)
-	PartialLoss PartialLoss `yaml:"partial_loss"`
-	// regular expression whose first group is the gene or strain in a row's name and, if columns are
-	// genes, in a column's name (default: the whole name)
-	GenePattern string `yaml:"gene_pattern"`
-	// keep both cells, (a, b) and (b, a), in a matrix of genes. By default, a matrix with equal cells
-	// is symmetric: the second cell of each pair is dropped, and a pair that differs is an error
-	BothHalves bool `yaml:"both_halves"`
-	// kind of all perturbations of a matrix, such as activation, if they are not deletions
-	Kind string `yaml:"kind"`
-	// cells to read from a matrix of genes: the upper triangle (to the right of the gene's own
-	// column), the lower one, or both (default: both, but a triangle with one value in all its
-	// cells, as np.triu and fillna(0) make it, is an error)
-	Triangle Triangle `yaml:"triangle"`
-}
-
-// MatrixColumns says what the columns of a matrix are.
-type MatrixColumns string
-
-const (
-	Conditions MatrixColumns = "conditions" // a sample deletes the gene of its row
-	// a sample deletes the genes of its row and of its column
-	SecondGenes MatrixColumns = "genes"
-)
-
-// PartialLoss says what to do with columns of strains with partial loss of function.
-type PartialLoss string
-
-const (
-	DropPartialLoss PartialLoss = "drop" // their cells are dropped and counted
-	KeepPartialLoss PartialLoss = "keep" // they count as deletions, and are counted
-	OnlyPartialLoss PartialLoss = "only" // so they do, and all other cells are dropped and counted
-)
-
 // matrix is a wide table of samples.
 type matrix struct {
-	spec PerturbationSpec
+	spec opener
 	*table.Matrix
 }
 
 // openMatrix finds the layout of a wide table.
-func (s PerturbationSpec) openMatrix(screen *screen) error {
-	err := cmp.Or(fault.OneOf("read settings: columns_are", cmp.Or(s.ColumnsAre, Conditions), Conditions, SecondGenes),
-		fault.OneOf("read settings: partial_loss", cmp.Or(s.PartialLoss, DropPartialLoss), DropPartialLoss, KeepPartialLoss, OnlyPartialLoss),
-		fault.OneOf("read settings: triangle", cmp.Or(s.Triangle, BothTriangles),
-			UpperTriangle, LowerTriangle, BothTriangles),
-		checkPattern("gene_pattern", s.GenePattern), checkKind(s.Kind))
-	if err == nil && s.Triangle != "" && s.ColumnsAre != SecondGenes {
+func (s opener) openMatrix(screen *screen) error {
+	err := cmp.Or(checkPattern("gene_pattern", s.GenePattern), checkKind(s.Kind))
+	if err == nil && s.Triangle != "" && s.ColumnsAre != samples.SecondGenes {
 		err = badSetting("set columns_are=genes",
 			"triangle: it applies only to a matrix whose columns are genes")
 	}
@@ -88,7 +41,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 	}
 	screen.text, screen.reader = m.Options, m.reader
 	screen.columns.Phenotypes = ingest.NamedPhenotypes("value")
-	if s.ColumnsAre != SecondGenes {
+	if s.ColumnsAre != samples.SecondGenes {
 		screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
 	}
 	if s.Kind != "" {
@@ -96,13 +49,15 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 			ingest.Attribute{Name: ingest.KindsAttribute, Type: ingest.TextAttribute})
 		screen.columns.Kinds, screen.columns.KindsApart = ingest.KindsAttribute, true
 	}
-	if s.Compare {
+	if s.Merges() {
 		screen.columns.Attributes = append(screen.columns.Attributes, ingest.RowAttribute)
 		screen.columns.Compared = 1
 	}
-	screen.Table, err = samples.NewTable(screen.file, screen.genes.Nodes(), samples.PerturbationOptions{KindsColumn: samples.NoKinds,
-		GenesColumns: m.Options.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.Options, Controls: s.controlNames(),
-	})
+	columnsOf := samples.Spec{TextSpec: s.TextSpec, KindsColumn: samples.NoKinds,
+		GenesColumns: m.Options.Columns[:1], Phenotypes: []string{}, Attributes: []string{},
+		Controls: s.controlNames()}
+	screen.Table, err = samples.NewTable(screen.file, screen.genes.Nodes(), columnsOf,
+		screen.genes, m.Options)
 	return err
 }
 
@@ -120,7 +75,7 @@ func checkKind(kind string) error {
 
 // attributes returns the attributes of a cell of a column, whose sample deletes that many genes.
 func (m *matrix) attributes(column *matrixColumn, genes int) (values []ingest.Value) {
-	if m.spec.ColumnsAre != SecondGenes {
+	if m.spec.ColumnsAre != samples.SecondGenes {
 		values = append(values, column.condition)
 	}
 	if m.spec.Kind == "" {
@@ -176,7 +131,7 @@ func (m *matrix) checkColumns(known *names.Resolver) error {
 // partialLoss reports whether the strains of a column keep part of the gene's function. Where
 // columns are genes, their names and alleles say so.
 func (m *matrix) partialLoss(name string) bool {
-	return saysPartialLoss(m.First) || m.spec.ColumnsAre != SecondGenes && saysPartialLoss(name)
+	return saysPartialLoss(m.First) || m.spec.ColumnsAre != samples.SecondGenes && saysPartialLoss(name)
 }
 
 // systematicName matches the start of systematic names of nuclear open reading frames, such as
@@ -261,7 +216,7 @@ func (r *matrixReader) locusOf(name []byte) (locus, error) {
 // readRow turns the cells of a row into samples.
 func (r *matrixReader) readRow(batch *table.Batch, i int) (err error) {
 	r.account.Add(ingest.MatrixRow, "", 1)
-	if r.rows++; r.rows == 1 && r.screen.spec.ColumnsAre == SecondGenes {
+	if r.rows++; r.rows == 1 && r.screen.spec.ColumnsAre == samples.SecondGenes {
 		for k := range r.columns {
 			if r.columns[k].locus, err = r.locusOf([]byte(r.columns[k].name)); err != nil {
 				return err
@@ -306,7 +261,7 @@ func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
 	equal := r.halves.addValue(string(name), column, r.sample.Phenotypes[0])
 	spec := &r.screen.spec
 	switch {
-	case spec.Triangle == UpperTriangle || spec.Triangle == LowerTriangle:
+	case spec.Triangle == samples.UpperTriangle || spec.Triangle == samples.LowerTriangle:
 		if !r.halves.leavesOut(column) {
 			return false, nil
 		}
@@ -324,16 +279,16 @@ func (r *matrixReader) repeats(name []byte, column string) (bool, error) {
 // cell turns a row's cell in column k into a sample, or counts why it is not one.
 func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k int) (err error) {
 	column := &r.columns[k]
-	ofGenes := r.screen.spec.ColumnsAre == SecondGenes
+	ofGenes := r.screen.spec.ColumnsAre == samples.SecondGenes
 	r.loci = append(r.loci[:0], row)
 	if ofGenes {
 		r.loci = append(r.loci, column.locus)
 	}
 	switch {
-	case column.partialLoss && r.screen.spec.PartialLoss == DropPartialLoss:
+	case column.partialLoss && r.screen.spec.PartialLoss == samples.DropPartialLoss:
 		r.account.Add(ingest.PartialLoss, "", 1)
 		return nil
-	case !column.partialLoss && r.screen.spec.PartialLoss == OnlyPartialLoss:
+	case !column.partialLoss && r.screen.spec.PartialLoss == samples.OnlyPartialLoss:
 		r.account.Add(ingest.WholeLoss, "", 1)
 		return nil
 	case ofGenes && row.Meaning == names.Gene && column.locus.Meaning == names.Gene && row.Gene == column.locus.Gene:
@@ -355,7 +310,7 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 	}
 	sample.ID = append(append(append(sample.ID[:0], name...), ": "...), column.name...)
 	sample.Attributes = r.attributes(column, len(sample.Genes))
-	if r.screen.spec.Compare {
+	if r.screen.spec.Merges() {
 		row := float64(batch.First + int64(i)) // ingest.RowAttribute
 		sample.Attributes = append(sample.Attributes, ingest.Value{Number: row})
 	}

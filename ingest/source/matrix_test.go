@@ -6,6 +6,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
 )
 
 // TestMatrixColumns checks that a matrix of double mutants, or of strains that keep a copy of the
@@ -16,7 +17,7 @@ func TestMatrixColumns(t *testing.T) {
 	het := "orf\thap a | growth | cold\thet | growth | cold\tHeterozygous, hot\nVPS8\t1\t2\t3\nTFC3\t4\t\t6\n"
 	for _, c := range []struct {
 		name, text string
-		change     func(*PerturbationSpec)
+		change     func(*samples.Spec)
 		samples    []string
 		report     string
 		fault      []string
@@ -25,37 +26,37 @@ func TestMatrixColumns(t *testing.T) {
 		{name: "rectangular", text: "gene\tyal002w\tTBS1\tx\nTFC3\t1\t2\t3\n", fault: []string{"2 of its 3 columns are named like genes"}},
 		{name: "strains", text: "gene\tYAL001C_tsq1\ttbs1Δ\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named like genes"}},
 		{name: "genes of another graph", text: "gene\tYDR111C\tYDR112C-A\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named like genes"}},
-		{name: "unknown genes on both axes", text: "gene\tONE\tTWO\nVPS8\t1\t2\nTWO\t1\t2\n", change: func(s *PerturbationSpec) { s.UnknownGenes = ingest.DropSample },
+		{name: "unknown genes on both axes", text: "gene\tONE\tTWO\nVPS8\t1\t2\nTWO\t1\t2\n", change: func(s *samples.Spec) { s.UnknownGenes = ingest.DropSample },
 			fault: []string{"s.tsv:3", `"TWO"`, "found row \"TWO\", which is also a column"}},
-		{name: "conditions", text: "gene\tTFC3\tVPS8\nTBS1\t\t1\n", change: func(s *PerturbationSpec) { s.ColumnsAre = Conditions },
+		{name: "conditions", text: "gene\tTFC3\tVPS8\nTBS1\t\t1\n", change: func(s *samples.Spec) { s.ColumnsAre = samples.Conditions },
 			samples: []string{"TBS1: VPS8 YBR150C [1]"}, report: "1 of 2 entries of s.tsv; dropped: 1 without a phenotype; noted: 1 rows"},
-		{name: "genes", text: square, change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		{name: "genes", text: square, change: func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
 			samples: []string{"TFC3: VPS8 YAL001C+YAL002W [1]"},
 			report:  "1 of 4 entries of s.tsv; dropped: 2 of a gene with itself, 1 equal to the value of the same pair in the other half; noted: 2 rows"},
-		{name: "both halves", text: square, change: func(s *PerturbationSpec) { s.ColumnsAre, s.BothHalves = SecondGenes, true },
+		{name: "both halves", text: square, change: func(s *samples.Spec) { s.ColumnsAre, s.BothHalves = samples.SecondGenes, true },
 			samples: []string{"TFC3: VPS8 YAL001C+YAL002W [1]", "VPS8: TFC3 YAL001C+YAL002W [1]"},
 			report:  "2 of 4 entries of s.tsv; dropped: 2 of a gene with itself; noted: 2 rows, 1 of pairs that have an earlier cell"},
-		{name: "halves with gaps", text: "gene\tTFC3\tVPS8\tTBS1\nTFC3\t\tNA\t3\nVPS8\t1\t\t2\nTBS1\tNA\t2\t\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		{name: "halves with gaps", text: "gene\tTFC3\tVPS8\tTBS1\nTFC3\t\tNA\t3\nVPS8\t1\t\t2\nTBS1\tNA\t2\t\n", change: func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
 			samples: []string{"TFC3: TBS1 YAL001C+YBR150C [3]", "VPS8: TFC3 YAL001C+YAL002W [1]", "VPS8: TBS1 YAL002W+YBR150C [2]"},
 			report:  "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 1 equal to the value of the same pair in the other half, 2 without a phenotype; noted: 3 rows"},
-		{name: "halves in another order", text: "gene\tTFC3\tVPS8\nVPS8\t1\t\nTFC3\t\t1\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		{name: "halves in another order", text: "gene\tTFC3\tVPS8\nVPS8\t1\t\nTFC3\t\t1\n", change: func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
 			samples: []string{"VPS8: TFC3 YAL001C+YAL002W [1]"}},
-		{name: "measured both ways", text: "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t2\t\n", change: func(s *PerturbationSpec) { s.ColumnsAre, s.Triangle = SecondGenes, BothTriangles },
+		{name: "measured both ways", text: "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t2\t\n", change: func(s *samples.Spec) { s.ColumnsAre, s.Triangle = samples.SecondGenes, samples.BothTriangles },
 			samples: []string{"TFC3: VPS8 YAL001C+YAL002W [1]", "VPS8: TFC3 YAL001C+YAL002W [2]"},
 			report:  "2 of 4 entries of s.tsv; dropped: 2 of a gene with itself; noted: 2 rows, 1 of pairs that have an earlier cell"},
-		{name: "halves that differ in a cell", text: "gene\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t3\nVPS8\t1\t\t2\nTBS1\t3.5\t2\t\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		{name: "halves that differ in a cell", text: "gene\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t3\nVPS8\t1\t\t2\nTBS1\t3.5\t2\t\n", change: func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
 			fault: []string{"s.tsv:4: found 3 for \"TFC3: TBS1\" and 3.5 for \"TBS1: TFC3\", expected one value"}},
-		{name: "halves that differ in the first cell", text: "gene\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t3\nVPS8\t1.5\t\t2\nTBS1\t3\t2\t\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		{name: "halves that differ in the first cell", text: "gene\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t3\nVPS8\t1.5\t\t2\nTBS1\t3\t2\t\n", change: func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
 			fault: []string{"found 1 for \"TFC3: VPS8\" and 1.5 for \"VPS8: TFC3\", expected one value"}},
-		{name: "unknown column", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes }, fault: []string{"s.tsv:2", `"NONE"`}},
-		{name: "unknown column dropped", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *PerturbationSpec) { s.ColumnsAre, s.UnknownGenes = SecondGenes, ingest.DropSample },
+		{name: "unknown column", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes }, fault: []string{"s.tsv:2", `"NONE"`}},
+		{name: "unknown column dropped", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *samples.Spec) { s.ColumnsAre, s.UnknownGenes = samples.SecondGenes, ingest.DropSample },
 			samples: []string{"VPS8: TFC3 YAL001C+YAL002W [1]"}, report: "1 of 2 entries of s.tsv; dropped: 1 of unknown genes; noted: 1 rows; unknown names: NONE"},
 		{name: "heterozygous", text: het, fault: []string{"2 of 3 columns", `"het | growth | cold"`}},
 		{name: "all heterozygous", text: "het strain\tcold\nVPS8\t1\n", fault: []string{"1 of 1 column ", `"cold"`}},
-		{name: "heterozygous dropped", text: het, change: func(s *PerturbationSpec) { s.PartialLoss = DropPartialLoss },
+		{name: "heterozygous dropped", text: het, change: func(s *samples.Spec) { s.PartialLoss = samples.DropPartialLoss },
 			samples: []string{"VPS8: hap a | growth | cold YAL002W [1]", "TFC3: hap a | growth | cold YAL001C [4]"},
 			report:  "2 of 6 entries of s.tsv; dropped: 4 of columns without a whole deletion; noted: 2 rows"},
-		{name: "heterozygous kept", text: "orf\thet\tcold\nVPS8\t1\t2\nTFC3\t\t4\n", change: func(s *PerturbationSpec) { s.PartialLoss = KeepPartialLoss },
+		{name: "heterozygous kept", text: "orf\thet\tcold\nVPS8\t1\t2\nTFC3\t\t4\n", change: func(s *samples.Spec) { s.PartialLoss = samples.KeepPartialLoss },
 			samples: []string{"VPS8: het YAL002W [1]", "VPS8: cold YAL002W [2]", "TFC3: cold YAL001C [4]"},
 			report:  "3 of 4 entries of s.tsv; dropped: 1 without a phenotype; noted: 2 rows, 1 of columns without a whole deletion, taken as deletions"},
 		{name: "words within words", text: "orf\tdiethyl ether\tchip\nVPS8\t1\t2\n", samples: []string{"VPS8: diethyl ether YAL002W [1]", "VPS8: chip YAL002W [2]"},
@@ -66,7 +67,7 @@ func TestMatrixColumns(t *testing.T) {
 			if c.change != nil {
 				c.change(&spec)
 			}
-			screen, err := spec.Open(&ingest.Graph{Genes: genes})
+			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if c.fault != nil {
 				checkFault(t, err, fault.Input, c.fault...)
@@ -81,10 +82,10 @@ func TestMatrixColumns(t *testing.T) {
 			}
 		})
 	}
-	for _, change := range []func(*PerturbationSpec){func(s *PerturbationSpec) { s.ColumnsAre = "x" }, func(s *PerturbationSpec) { s.PartialLoss = "x" }} {
+	for _, change := range []func(*samples.Spec){func(s *samples.Spec) { s.ColumnsAre = "x" }, func(s *samples.Spec) { s.PartialLoss = "x" }} {
 		spec := screenOf(t, "matrix", square, aliases)
 		change(&spec)
-		_, err := spec.Open(&ingest.Graph{Genes: genes})
+		_, err := openForm(spec, &ingest.Graph{Genes: genes})
 		checkFault(t, err, fault.Usage, `"x"`)
 	}
 }
@@ -105,7 +106,7 @@ func TestNothingLeft(t *testing.T) {
 		if spec.UnknownGenes = ingest.DropSample; !strings.Contains(c.text, "mutation") {
 			spec.Strains = genePairs
 		}
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
 		checkFault(t, err, fault.Input, append(c.want, "s.tsv")...)
 		if !strings.Contains(fault.HintOf(err), c.hint) {

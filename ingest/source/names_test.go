@@ -8,6 +8,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 )
 
@@ -215,17 +216,17 @@ func TestGenesOutsideTheGraph(t *testing.T) {
 			spec.Matrix, spec.Alleles = false, nil
 		}
 		if c.name == "matrix of genes" {
-			spec.ColumnsAre = SecondGenes
+			spec.ColumnsAre = samples.SecondGenes
 		}
 		spec.AliasTables = []names.AliasTable{aliases}
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
 		checkFault(t, err, fault.Input, message)
 		if got := fault.HintOf(err); !strings.HasPrefix(got, "add YAL011W to the graph") {
 			t.Errorf("%s: the hint is %s", c.name, got)
 		}
 		spec.UnknownGenes = ingest.DropSample
-		screen, err = spec.Open(&ingest.Graph{Genes: genes})
+		screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil || len(samples) != 1 || !strings.Contains(report, "1 of unknown genes") {
 			t.Errorf("%s: got %v of %q, %v", c.name, samples, report, err)

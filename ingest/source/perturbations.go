@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"path/filepath"
 	"strings"
 
 	"tcbuild/conf"
@@ -13,67 +14,53 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/table"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/ingest/where"
 )
 
-// PerturbationSpec says what the columns of a published table hold, or of a torchcell store. Its
-// genes are in columns of ids, or it is a screen: a table of strains, or a matrix.
-type PerturbationSpec struct {
-	LayoutSpec `yaml:",inline"`
-
-	GenesColumns  []string `yaml:"genes_columns"`  // if several, each has one gene; nil is genes
-	Phenotypes    []string `yaml:"phenotypes"`     // nil is every other column of numbers
-	NotPhenotypes []string `yaml:"not_phenotypes"` // columns that are no phenotypes
-	Attributes    []string `yaml:"attributes"`     // nil is every other column of text
-	// names that delete nothing: of controls; in a table of yeast's strains, also genes whose
-	// replacement is a marker of all strains, and not a mutation
-	Controls     []string            `yaml:"controls"`
-	SGDFeatures  string              `yaml:"aliases"`       // a file SGD_features.tab with other names of genes
-	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
-	MaxDropped   *float64            `yaml:"max_dropped"`   // as GraphSpec.MaxDropped
-	Where        string              `yaml:"where"`         // an expression that is true for the samples to keep
-
-	Compare   bool     `yaml:"-" json:"-"` // as in samples.PerturbationOptions
-	MayDiffer []string `yaml:"-" json:"-"` // likewise
+// Set is a perturbation set as its spec says: with the samples that its filter keeps, and after
+// its rule for duplicates.
+type Set struct {
+	ingest.SampleSource
+	form   perturbations   // nil for a computed set
+	tables inputfile.Files // of names
 }
 
-// LayoutSpec has the settings of a perturbation set that are not flags.
-type LayoutSpec struct {
-	table.TextSpec `yaml:",inline"`
-	// separator between genes in a field, if all genes are in one column (default: "|")
-	GeneDelimiter string `yaml:"gene_delimiter"`
-	// columns of the strains that a row crosses; replaces genes_columns
-	Strains []StrainSpec `yaml:"strains"`
-	// read a wide table with a row per deleted gene and a sample per value; replaces genes_columns
-	Matrix     bool `yaml:"matrix"`
-	MatrixSpec `yaml:",inline"`
-	// read names as yeast strains and alleles, such as YAL001C_tsq508, act1-129, ost3Δ and TFC3 -
-	// DAMP; leave it off for genes such as NKX2-1 (default: false)
-	YeastAlleles bool `yaml:"yeast_alleles"`
-	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
-	// [deletion])
-	Alleles  []AlleleKind `yaml:"alleles"`
-	IDColumn string       `yaml:"id_column"` // column of sample ids (default: sample_id, or the row number)
-
-	// column of the kinds of perturbations, such as deletion and overexpression: one per gene in the
-	// same order, or one for all genes; - to read no kinds (default: kinds or perturbation_type, if
-	// there is such a column)
-	KindsColumn string `yaml:"kinds_column"`
-
-	AliasTables []names.AliasTable `yaml:"alias_tables"` // tables of other gene names; aliases takes precedence over them
-	// what to do with a sample that lists one gene under two names: error, or drop-sample, which
-	// drops and counts it (default: error)
-	Synonyms      ingest.Synonyms `yaml:"synonyms"`
-	AllowWildtype bool            `yaml:"allow_wildtype"` // accept samples that delete no gene
-	// accept duplicate and empty sample ids; in a matrix, rows or columns with the same name
-	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
-	// keep rows of a screen that have no phenotype; by default they are dropped and counted
-	KeepUnmeasured bool `yaml:"keep_unmeasured"`
+// Inputs lists the set's files, then the tables of names.
+func (s *Set) Inputs() []ingest.Input {
+	inputs := s.SampleSource.Inputs()
+	for _, table := range s.tables.Inputs() {
+		table.Name = filepath.Base(table.Name)
+		inputs = append(inputs, table)
+	}
+	return inputs
 }
 
-// Perturbations is a published perturbation set: its samples have genes of a graph.
-type Perturbations interface {
+// Unchanged checks that the files are what was read.
+func (s *Set) Unchanged() error { return cmp.Or(s.SampleSource.Unchanged(), s.tables.Unchanged()) }
+
+// Close closes the files.
+func (s *Set) Close() error { return errors.Join(s.SampleSource.Close(), s.tables.Close()) }
+
+// Account is that of the rows (cells of a matrix) that the latest pass read.
+func (s *Set) Account() *ingest.Account {
+	if s.form == nil {
+		return &ingest.Account{}
+	}
+	return s.form.Account()
+}
+
+// DroppedNames returns a table of the names that the latest pass dropped: see
+// Account.DroppedNames.
+func (s *Set) DroppedNames() []byte {
+	if s.form == nil {
+		return []byte(ingest.DroppedNamesHeader)
+	}
+	return s.form.DroppedNames()
+}
+
+// perturbations is a set in files: its samples have genes of a graph.
+type perturbations interface {
 	ingest.SampleSource
 	// Account is that of the rows (cells of a matrix) that the latest pass read.
 	Account() *ingest.Account
@@ -82,13 +69,43 @@ type Perturbations interface {
 	DroppedNames() []byte
 }
 
-// Open finds the layout of the table.
-func (s PerturbationSpec) Open(cell *ingest.Graph) (Perturbations, error) {
-	text, err := s.prepare()
+// Open opens a perturbation set for a graph. It must be closed.
+func Open(spec samples.Spec, cell *ingest.Graph) (*Set, error) {
+	err := spec.Prepare()
 	if err != nil {
 		return nil, err
 	}
-	known, err := s.names(cell)
+	set := &Set{}
+	if spec.Form() == samples.ComputedForm {
+		set.SampleSource, err = samples.OpenComputed(spec, cell)
+	} else {
+		set.form, err = opener{spec}.open(&set.tables, cell)
+		set.SampleSource = set.form
+	}
+	if err != nil {
+		set.tables.Close()
+		return nil, err
+	}
+	opened := set.SampleSource
+	set.SampleSource, err = duplicates.Apply(opened, spec.Rule, spec.File, cell.Genes)
+	if err != nil {
+		return nil, errors.Join(err, opened.Close(), set.tables.Close())
+	}
+	return set, nil
+}
+
+// opener opens a set in files.
+type opener struct{ samples.Spec }
+
+func (s opener) open(tables *inputfile.Files, cell *ingest.Graph) (perturbations, error) {
+	text, err := s.TextOptions()
+	if err != nil {
+		return nil, err
+	}
+	if s.MaxDropped == nil {
+		s.MaxDropped = new(ingest.DefaultMaxDropped)
+	}
+	known, err := s.names(tables, cell)
 	switch {
 	case err != nil:
 		return nil, err
@@ -97,61 +114,7 @@ func (s PerturbationSpec) Open(cell *ingest.Graph) (Perturbations, error) {
 	case s.Strains != nil:
 		return s.openScreen(known, text, s.openStrains)
 	}
-	return s.openPlain(known, text)
-}
-
-// prepare checks the settings and fills in their defaults.
-func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
-	if err := s.checkLayout(); err != nil {
-		return text, err
-	}
-	s.UnknownGenes = cmp.Or(s.UnknownGenes, ingest.RefuseUnknownGenes)
-	if err := cmp.Or(s.UnknownGenes.Check(), s.Synonyms.Check()); err != nil {
-		return text, badSetting(fault.HintOf(err), "%w", err)
-	}
-	if s.MaxDropped == nil {
-		s.MaxDropped = new(ingest.DefaultMaxDropped)
-	}
-	if err := checkMaxDropped(*s.MaxDropped); err != nil {
-		return text, err
-	}
-	if len(s.Alleles) == 0 {
-		s.Alleles = []AlleleKind{DeletionAllele}
-	}
-	for _, kind := range s.Alleles {
-		if err := fault.OneOf("read settings: alleles", kind, alleleKinds...); err != nil {
-			return text, err
-		}
-	}
-	text, err = s.Options()
-	text.DelimiterSetting = "'delimiter=;'"
-	return text, err
-}
-
-// checkLayout returns an error for settings of another layout than the table's.
-func (s *PerturbationSpec) checkLayout() error {
-	strains, plain := s.Strains != nil, s.Strains == nil && !s.Matrix
-	if strains && s.Matrix {
-		return badSetting("remove one of them", "found both strains and matrix")
-	}
-	for _, c := range []struct {
-		key        string
-		set, meant bool
-	}{
-		{"genes_columns", s.GenesColumns != nil, plain}, {"gene_delimiter", s.GeneDelimiter != "", plain},
-		{"alleles", s.Alleles != nil, !plain}, {"keep_unmeasured", s.KeepUnmeasured, !plain},
-		{"id_column", s.IDColumn != "", !s.Matrix}, {"kinds_column", s.KindsColumn != "", plain}, {"phenotypes", s.Phenotypes != nil, !s.Matrix},
-		{"not_phenotypes", s.NotPhenotypes != nil, !s.Matrix}, {"attributes", s.Attributes != nil, !s.Matrix},
-		{"columns_are", s.ColumnsAre != "", s.Matrix}, {"partial_loss", s.PartialLoss != "", s.Matrix},
-		{"gene_pattern", s.GenePattern != "", s.Matrix}, {"kind", s.Kind != "", s.Matrix},
-		{"triangle", s.Triangle != "", s.Matrix},
-	} {
-		if c.set && !c.meant {
-			layout := map[bool]string{s.Matrix: "a matrix", strains: "a table of strains", plain: "a table of genes"}[true]
-			return badSetting("omit it, or name another --source", "%s: it does not apply to %s", c.key, layout)
-		}
-	}
-	return nil
+	return s.openPlain(known)
 }
 
 // badSetting returns the error of an invalid setting.
@@ -163,23 +126,15 @@ func badSetting(hint, format string, args ...any) error {
 type plainSet struct {
 	ingest.SampleSource // filtered
 	set                 samples.Perturbations
-	spec                PerturbationSpec
+	spec                opener
 	genes               *names.Resolver
 	account             ingest.Account // of the latest pass
 }
 
 // openPlain opens the set; see samples.OpenFile. An ambiguous name counts as unknown.
-func (s PerturbationSpec) openPlain(known *names.Resolver, text table.TextOptions) (Perturbations, error) {
+func (s opener) openPlain(known *names.Resolver) (perturbations, error) {
 	genes := known.Nodes()
-	options := samples.PerturbationOptions{
-		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
-		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
-		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
-		FilterColumns: where.Names(s.Where), Compare: s.Compare, MayDiffer: s.MayDiffer,
-		Text: text, Names: known, Synonyms: s.Synonyms,
-		Controls: s.Controls, KindsColumn: s.KindsColumn,
-	}
-	set, err := samples.OpenFile(s.File, genes, options)
+	set, err := samples.OpenFile(s.Spec, genes, known)
 	if err != nil {
 		return nil, err
 	}
@@ -243,26 +198,24 @@ func (r *alleleReader) explainDropped(name string) string {
 }
 
 // names makes the look-up of genes.
-func (s PerturbationSpec) names(cell *ingest.Graph) (*names.Resolver, error) {
+func (s opener) names(files *inputfile.Files, cell *ingest.Graph) (*names.Resolver, error) {
 	tables := s.AliasTables
-	if s.SGDFeatures != "" {
+	if s.Aliases != "" {
 		var features names.AliasTable
 		if err := conf.DecodeSource("sgd_features", "aliases", &features); err != nil {
 			return nil, err
 		}
-		features.File = s.SGDFeatures
+		features.File = s.Aliases
 		tables = append([]names.AliasTable{features}, tables...)
 	}
 	tables, err := prepareAliases("alias_tables", tables)
 	if err != nil {
 		return nil, err
 	}
-	if s.SGDFeatures != "" {
+	if s.Aliases != "" {
 		tables[0].Place = "--aliases"
 	}
-	var files inputfile.Files
-	defer files.Close()
 	known := names.BuilderOf(cell)
-	_, err = readNames(&files, tables, known)
+	_, err = readNames(files, tables, known)
 	return known.Resolver(cell.IgnoreCase), err
 }

@@ -8,12 +8,13 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/sets"
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.
-func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string, counts string, err error) {
+func scan(t *testing.T, p perturbations, genes *ingest.Nodes) (samples []string, counts string, err error) {
 	t.Helper()
 	account, err := sets.Read(p, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
@@ -31,13 +32,13 @@ func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string,
 func TestPerturbations(t *testing.T) {
 	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC"}, nil)
-	spec := PerturbationSpec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"y"}, SGDFeatures: features, UnknownGenes: ingest.DropGene,
-		LayoutSpec: LayoutSpec{GeneDelimiter: ";", IDColumn: "strain", TextSpec: table.TextSpec{
+	spec := samples.Spec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"y"}, Aliases: features, UnknownGenes: ingest.DropGene,
+		GeneDelimiter: ";", IDColumn: "strain", TextSpec: table.TextSpec{
 			File:      writeFile(t, "p.txt", "s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
 			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
-		}},
+		},
 	}
-	p, err := spec.Open(&ingest.Graph{Genes: genes})
+	p, err := openForm(spec, &ingest.Graph{Genes: genes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,16 +57,16 @@ func TestPerturbations(t *testing.T) {
 	}
 
 	spec.UnknownGenes = ""
-	if p, err = spec.Open(&ingest.Graph{Genes: genes}); err != nil {
+	if p, err = openForm(spec, &ingest.Graph{Genes: genes}); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = scan(t, p, genes)
 	checkFault(t, err, fault.Input, "p.txt:3", `"SHARED"`)
 	spec.Delimiter = "semicolon"
-	_, err = spec.Open(&ingest.Graph{Genes: genes})
+	_, err = openForm(spec, &ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Usage, `"semicolon"`)
-	spec.Delimiter, spec.SGDFeatures = "", "absent.tab"
-	_, err = spec.Open(&ingest.Graph{Genes: genes})
+	spec.Delimiter, spec.Aliases = "", "absent.tab"
+	_, err = openForm(spec, &ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Failed, "open absent.tab: there is no such file")
 }
 
@@ -78,24 +79,24 @@ func TestRealPerturbations(t *testing.T) {
 	}
 	for _, test := range []struct {
 		file       string
-		spec       PerturbationSpec
+		spec       samples.Spec
 		counts     string
 		deleted    int // genes of all samples
 		phenotypes string
 	}{
 		{"kuzmin2018_significant/perturbations.tsv.gz",
-			PerturbationSpec{GenesColumns: []string{"orfs"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";"}},
+			samples.Spec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";"},
 			"17285 kept", 37_765, "n_genes n_rating0 n_rating1"},
 		{"emap_collins2007/pairs.tsv.gz",
-			PerturbationSpec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.DropGene},
+			samples.Spec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.DropGene},
 			"186500 kept, 762 unknown_left_out", 372_238, "score"},
 		{"celaj2020_xga/perturbations_long.tsv.gz",
-			PerturbationSpec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"resistance"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";", AllowWildtype: true}},
+			samples.Spec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"resistance"}, GeneDelimiter: ";", AllowWildtype: true},
 			"85648 kept, 848 wildtype", 593_600, "resistance"},
 	} {
 		t.Run(filepath.Dir(test.file), func(t *testing.T) {
 			test.spec.File = filepath.Join(data, test.file)
-			p, err := test.spec.Open(g)
+			p, err := openForm(test.spec, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +117,7 @@ func TestRealPerturbations(t *testing.T) {
 			}
 
 			test.spec.UnknownGenes, test.spec.AllowWildtype = ingest.RefuseUnknownGenes, false
-			if p, err = test.spec.Open(g); err != nil {
+			if p, err = openForm(test.spec, g); err != nil {
 				t.Fatal(err)
 			}
 			_, err = sets.ReadAll(p)

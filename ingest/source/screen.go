@@ -24,7 +24,7 @@ import (
 type screen struct {
 	*samples.Table // of the file's layout
 	file           *inputfile.File
-	spec           PerturbationSpec
+	spec           opener
 	text           table.TextOptions
 	genes          *names.Resolver
 	columns        ingest.Columns
@@ -101,7 +101,7 @@ func (s *screen) scan(
 }
 
 // openScreen opens the file, and calls layOut to find out how to read it.
-func (s PerturbationSpec) openScreen(known *names.Resolver, text table.TextOptions, layOut func(*screen) error) (Perturbations, error) {
+func (s opener) openScreen(known *names.Resolver, text table.TextOptions, layOut func(*screen) error) (perturbations, error) {
 	file, err := inputfile.Open(s.File)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
 	"tcbuild/internal/testing/sets"
 )
 
@@ -27,22 +28,22 @@ func screenGenes(t testing.TB) (*ingest.Nodes, string) {
 
 // strainIDs and genePairs are columns without alleles and mutations.
 var (
-	strainIDs = []StrainSpec{{Strain: "Query Strain ID"}, {Strain: "Array Strain ID"}}
-	genePairs = []StrainSpec{{Gene: "gene_a"}, {Gene: "gene_b"}}
+	strainIDs = []samples.StrainSpec{{Strain: "Query Strain ID"}, {Strain: "Array Strain ID"}}
+	genePairs = []samples.StrainSpec{{Gene: "gene_a"}, {Gene: "gene_b"}}
 )
 
 // screenOf has the settings of a public source for a table, s.tsv, with other names of genes.
-func screenOf(t testing.TB, source, text, features string) (spec PerturbationSpec) {
+func screenOf(t testing.TB, source, text, features string) (spec samples.Spec) {
 	t.Helper()
 	if err := conf.DecodeSource(source, "perturbations", &spec); err != nil {
 		t.Fatal(err)
 	}
-	spec.File, spec.SGDFeatures = writeFile(t, "s.tsv", text), features
+	spec.File, spec.Aliases = writeFile(t, "s.tsv", text), features
 	return spec
 }
 
 // readScreen reads a whole screen: per sample "id genes values", and its report as a line.
-func readScreen(t testing.TB, s Perturbations, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
+func readScreen(t testing.TB, s perturbations, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
 	t.Helper()
 	if err != nil {
 		return nil, "", err
@@ -82,12 +83,12 @@ func TestSGA(t *testing.T) {
 		"TFC3_sn9\ttfc3\ttfc3_dma1\ttfc3\tDMA30\t7\t0\n"
 	spec := screenOf(t, "costanzo2016", text, aliases)
 	spec.UnknownGenes, spec.MaxDropped = ingest.DropSample, new(1.0)
-	screen, err := spec.Open(&ingest.Graph{Genes: genes})
-	samples, report, err := readScreen(t, screen, err, genes)
+	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
+	rows, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSamples(t, samples, []string{"1 YAL002W+YAL016C-B [0.25 NaN]", "3 YAL002W+YBR150C [2 0]"})
+	checkSamples(t, rows, []string{"1 YAL002W+YAL016C-B [0.25 NaN]", "3 YAL002W+YBR150C [2 0]"})
 	const want = "samples: 2 of 9 entries of s.tsv; dropped: 1 of unknown genes, 1 of ambiguous names, 1 of a gene with itself, " +
 		"2 of allele kind ts, which is not among alleles, 1 of allele kind damp, which is not among alleles, " +
 		"1 of allele kind other, which is not among alleles; noted: " +
@@ -96,20 +97,20 @@ func TestSGA(t *testing.T) {
 		t.Errorf("report\n%s\nwant\n%s", report, want)
 	}
 
-	spec.Alleles = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
+	spec.Alleles = []samples.AlleleKind{samples.DeletionAllele, samples.DAmPAllele, samples.TSAllele, samples.OtherAllele}
 	spec.Controls = []string{"tbs1"}
-	screen, err = spec.Open(&ingest.Graph{Genes: genes})
-	samples, _, err = readScreen(t, screen, err, genes)
+	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
+	rows, _, err = readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSamples(t, samples, []string{
+	checkSamples(t, rows, []string{
 		"0 YAL001C+YAL002W [-0.1 0.5]", "1 YAL002W+YAL016C-B [0.25 NaN]", "2 YAL001C+YAL002W [1 NaN]", "3 YAL002W+YDL227C [2 0]",
 		"4 YAL002W+YAL016C-B [3 0]", "5 YAL002W+YAL016C-B [4 0]",
 	})
 
 	spec.UnknownGenes = ""
-	screen, err = spec.Open(&ingest.Graph{Genes: genes})
+	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "s.tsv:8", `"SHARED" is ambiguous`, "YAL002W and YAL016C-B")
 }
@@ -118,12 +119,12 @@ func TestSGA(t *testing.T) {
 func TestAmbiguousAllele(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nshared_vps8Δ 1\ntfc3Δ 2\n", aliases)
-	screen, err := spec.Open(&ingest.Graph{Genes: genes})
+	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "s.tsv:2", `"SHARED" is ambiguous: it is a name of YAL002W and YAL016C-B`)
 
 	spec.UnknownGenes = ingest.DropSample
-	screen, err = spec.Open(&ingest.Graph{Genes: genes})
+	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	if _, _, err = readScreen(t, screen, err, genes); err != nil {
 		t.Fatal(err)
 	}
@@ -136,15 +137,15 @@ func TestAmbiguousAllele(t *testing.T) {
 func TestSGAOfAlleleNames(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nhoΔ_tfc3Δ_vps8∆ 1\nYAL016C-BΔ_hoΔ 2\ntfc3-1-7B_vps8Δ 3\nyal016c-b-DAmP_vps8Δ 4\nhoΔ 5\n", aliases)
-	spec.AllowWildtype, spec.Alleles = true, []AlleleKind{DeletionAllele, TSAllele}
-	screen, err := spec.Open(&ingest.Graph{Genes: genes})
+	spec.AllowWildtype, spec.Alleles = true, []samples.AlleleKind{samples.DeletionAllele, samples.TSAllele}
+	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	samples, _, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkSamples(t, samples, []string{"0 YAL001C+YAL002W [1]", "1 YAL016C-B [2]", "2 YAL001C+YAL002W [3]", "4  [5]"})
 	spec.AllowWildtype = false
-	screen, err = spec.Open(&ingest.Graph{Genes: genes})
+	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "s.tsv:6", "deletes no gene")
 }
@@ -159,11 +160,11 @@ func TestEMAP(t *testing.T) {
 		"YBR150C\tYAL001C\tTBS1\tDELETION\t\n"
 	spec := screenOf(t, "emap", text, aliases)
 	spec.MaxDropped = new(0.5)
-	screen, err := spec.Open(&ingest.Graph{Genes: genes})
+	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
 	checkFault(t, err, fault.Input, "kept 1 of 5 entries; dropped: 1 of allele kind damp", "at most 50 %")
 	spec.MaxDropped = new(0.6)
-	screen, err = spec.Open(&ingest.Graph{Genes: genes})
+	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +179,7 @@ func TestEMAP(t *testing.T) {
 		}
 	}
 	spec.KeepUnmeasured = true
-	screen, err = spec.Open(&ingest.Graph{Genes: genes})
+	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	samples, _, err = readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +195,7 @@ func TestMatrix(t *testing.T) {
 	} {
 		spec := screenOf(t, "matrix", text, aliases)
 		spec.UnknownGenes, spec.AllowDuplicateIDs = ingest.DropSample, true
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -210,26 +211,26 @@ func TestMatrix(t *testing.T) {
 
 func TestScreenErrors(t *testing.T) {
 	genes, aliases := screenGenes(t)
-	read := func(source, text string, change func(*PerturbationSpec)) error {
+	read := func(source, text string, change func(*samples.Spec)) error {
 		spec := screenOf(t, source, text, aliases)
 		if change != nil {
 			change(&spec)
 		}
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
 		return err
 	}
 	const row = "VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\t1\n"
 	for _, c := range []struct {
 		source, text string
-		change       func(*PerturbationSpec)
+		change       func(*samples.Spec)
 		want         []string
 	}{
 		{"costanzo2016", "a\tb\n1\t2\n", nil, []string{`no column "Query Strain ID"`, "a, b"}},
 		{"costanzo2016", sgaHeader + "YAL001C+YAL002W_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil, []string{"s.tsv:2", "2 genes", "and 1 in its allele name"}},
 		{"costanzo2016", sgaHeader + "_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil, []string{"s.tsv:2", "empty gene name"}},
 		{"costanzo2016", sgaHeader + "VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\tInf\n", nil, []string{"s.tsv:2", "P-value", "infinite"}},
-		{"costanzo2016", sgaHeader + row, func(s *PerturbationSpec) { s.Strains = []StrainSpec{{Alleles: "x"}} }, []string{`"x"`}},
+		{"costanzo2016", sgaHeader + row, func(s *samples.Spec) { s.Strains = []samples.StrainSpec{{Alleles: "x"}} }, []string{`"x"`}},
 		{"kuzmin2018_links", "Triplete_Name x\ntfc3Δ__vps8Δ 1\n", nil, []string{"s.tsv:2", "empty allele name"}},
 		{"matrix", "orf\tx\n", nil, []string{"found 1 row,"}},
 		{"matrix", "orf\tx\ty\tz\nA\t1\n", nil, []string{"found 4 fields in the header and 2 in the first row"}},
@@ -239,17 +240,17 @@ func TestScreenErrors(t *testing.T) {
 	} {
 		checkFault(t, read(c.source, c.text, c.change), fault.Input, c.want...)
 	}
-	for want, change := range map[string]func(*PerturbationSpec){
-		`"dead"`:                      func(s *PerturbationSpec) { s.Alleles = []AlleleKind{"dead"} },
-		`"drop"`:                      func(s *PerturbationSpec) { s.UnknownGenes = "drop" },
-		"synonyms":                    func(s *PerturbationSpec) { s.Synonyms = "drop-gene" },
-		"strains.0: expected strain,": func(s *PerturbationSpec) { s.Strains = []StrainSpec{{Strain: "a", Gene: "b"}} },
-		"strains.1: expected strain,": func(s *PerturbationSpec) { s.Strains[1] = StrainSpec{Allele: "a"} },
-		"both strains and matrix":     func(s *PerturbationSpec) { s.Matrix = true },
-		"genes_columns":               func(s *PerturbationSpec) { s.GenesColumns = []string{"a"} },
-		"columns_are":                 func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
-		"alleles":                     func(s *PerturbationSpec) { s.Strains, s.Alleles = nil, []AlleleKind{TSAllele} },
-		"phenotypes": func(s *PerturbationSpec) {
+	for want, change := range map[string]func(*samples.Spec){
+		`"dead"`:                      func(s *samples.Spec) { s.Alleles = []samples.AlleleKind{"dead"} },
+		`"drop"`:                      func(s *samples.Spec) { s.UnknownGenes = "drop" },
+		"synonyms":                    func(s *samples.Spec) { s.Synonyms = "drop-gene" },
+		"strains.0: expected strain,": func(s *samples.Spec) { s.Strains = []samples.StrainSpec{{Strain: "a", Gene: "b"}} },
+		"strains.1: expected strain,": func(s *samples.Spec) { s.Strains[1] = samples.StrainSpec{Allele: "a"} },
+		"both strains and matrix":     func(s *samples.Spec) { s.Matrix = true },
+		"genes_columns":               func(s *samples.Spec) { s.GenesColumns = []string{"a"} },
+		"columns_are":                 func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
+		"alleles":                     func(s *samples.Spec) { s.Strains, s.Alleles = nil, []samples.AlleleKind{samples.TSAllele} },
+		"phenotypes": func(s *samples.Spec) {
 			s.Strains, s.Matrix, s.Controls, s.Phenotypes = nil, true, nil, []string{"a"}
 		},
 	} {
@@ -266,8 +267,8 @@ func TestScreenSources(t *testing.T) {
 			continue
 		}
 		spec := screenOf(t, source.Name, source.Example, features)
-		spec.Alleles = alleleKinds
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		spec.Alleles = samples.AlleleKinds
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil || len(samples) == 0 || len(screen.Account().Dropped) > 0 {
 			t.Errorf("%s: %d samples, %v, %s", source.Name, len(samples), err, report)
@@ -282,7 +283,7 @@ func TestRealScreens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(source, file string, alleles ...AlleleKind) PerturbationSpec {
+	at := func(source, file string, alleles ...samples.AlleleKind) samples.Spec {
 		screen := screenOf(t, source, "", spec.Aliases[0].File)
 		screen.File, screen.UnknownGenes, screen.Alleles = filepath.Join(data, file), ingest.DropSample, alleles
 		return screen
@@ -290,19 +291,19 @@ func TestRealScreens(t *testing.T) {
 	const links, pairs = "kuzmin2018_significant/links.txt", "emap_collins2007/pairs.tsv.gz"
 	for _, test := range []struct {
 		name          string
-		spec          PerturbationSpec
+		spec          samples.Spec
 		rows, samples int
 		genes         int // of all samples
 		sum           float64
 	}{
 		{"kuzmin deletions", at("kuzmin2018_links", links), 17_285, 8_854, 2*7_312 + 3*1_542, 0},
-		{"kuzmin all", at("kuzmin2018_links", links, alleleKinds...), 17_285, 17_285, 37_765, 0},
+		{"kuzmin all", at("kuzmin2018_links", links, samples.AlleleKinds...), 17_285, 17_285, 37_765, 0},
 		{"collins deletions", at("emap", pairs), 186_500, 151_137, 302_274, 0},
-		{"collins all", at("emap", pairs, alleleKinds...), 186_500, 186_066, 372_132, 0},
+		{"collins all", at("emap", pairs, samples.AlleleKinds...), 186_500, 186_066, 372_132, 0},
 		{"galardini", at("matrix", "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz"), 183_806, 179_477, 179_477, -23_408.92529583336},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			screen, err := test.spec.Open(g)
+			screen, err := openForm(test.spec, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -335,7 +336,7 @@ func FuzzScreens(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, text string) {
 		spec := screenOf(t, []string{"costanzo2016", "kuzmin2018_links", "emap", "matrix"}[kind%4], text, aliases)
 		spec.UnknownGenes, spec.AllowWildtype = ingest.DropSample, true
-		screen, err := spec.Open(&ingest.Graph{Genes: genes})
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		samples, _, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			if fault.KindOf(err) != fault.Input {
@@ -383,7 +384,7 @@ func BenchmarkScreens(b *testing.B) {
 		{"sga", "costanzo2016", sga.String()}, {"emap", "emap", emap.String()}, {"matrix", "matrix", wide.String()},
 	} {
 		b.Run("kind="+kind.name, func(b *testing.B) {
-			screen, err := screenOf(b, kind.source, kind.text, "").Open(&ingest.Graph{Genes: genes})
+			screen, err := openForm(screenOf(b, kind.source, kind.text, ""), &ingest.Graph{Genes: genes})
 			if err != nil {
 				b.Fatal(err)
 			}

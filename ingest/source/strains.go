@@ -10,39 +10,25 @@ import (
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/where"
 )
 
-// StrainSpec names the columns that say what is mutated in a strain: strain, gene or alleles.
-// Upper and lower case of a column's name do not matter.
-type StrainSpec struct {
-	Strain string `yaml:"strain"` // column of strain ids, such as YAL001C_tsq508 or YBR150C+YDR034C_tm1234
-	// with strain: column of the strain's alleles, joined by + in the same order, for details that
-	// the id lacks
-	Allele   string `yaml:"allele"`
-	Gene     string `yaml:"gene"`     // column with one gene per field
-	Mutation string `yaml:"mutation"` // with gene: column that says DELETION, DAMP, an allele, or delta FRAME (default: all are deletions)
-	Alleles  string `yaml:"alleles"`  // column of all allele names, such as act1-129_hoΔ_ost3Δ
-	Split    string `yaml:"split"`    // separator between names in alleles (default: _)
-}
-
-// strain is a StrainSpec with the numbers of its columns; detail is -1 if it has no second one.
+// strain is a samples.StrainSpec with the numbers of its columns; detail is -1 if it has no second one.
 type strain struct {
 	name, detail int
 	read         func(r *alleleReader, name, detail string) ([]locus, error)
 }
 
-// layOut finds the columns of a strain.
-func (s StrainSpec) layOut(place, file string, columns []string) (laid strain, err error) {
+// layOutStrain finds the columns of a strain.
+func layOutStrain(s samples.StrainSpec, place, file string, columns []string) (laid strain, err error) {
 	name, detail := cmp.Or(s.Strain, s.Gene, s.Alleles), cmp.Or(s.Allele, s.Mutation)
 	switch s {
-	case StrainSpec{Strain: name, Allele: s.Allele}:
+	case samples.StrainSpec{Strain: name, Allele: s.Allele}:
 		laid.read = (*alleleReader).ofStrain
-	case StrainSpec{Gene: name, Mutation: s.Mutation}:
+	case samples.StrainSpec{Gene: name, Mutation: s.Mutation}:
 		laid.read = func(r *alleleReader, name, mutation string) ([]locus, error) {
 			return []locus{r.ofMutation(name, mutation)}, nil
 		}
-	case StrainSpec{Alleles: name, Split: s.Split}:
+	case samples.StrainSpec{Alleles: name, Split: s.Split}:
 		laid.read = func(r *alleleReader, names, _ string) ([]locus, error) {
 			return r.ofAlleles(names, cmp.Or(s.Split, "_"))
 		}
@@ -72,7 +58,7 @@ func columnNamed(file string, header []string, name string) (int, error) {
 }
 
 // openStrains finds the columns of a table with a strain, or crossed strains, in each row.
-func (s PerturbationSpec) openStrains(screen *screen) error {
+func (s opener) openStrains(screen *screen) error {
 	in, err := table.OpenFile(screen.file, screen.text)
 	if err != nil {
 		return err
@@ -86,7 +72,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 			return badSetting("set yeast_alleles: true for yeast strains and alleles, or name a column of genes: {gene: COLUMN}",
 				"strains.%d: found a column of strains or alleles, expected yeast_alleles: true with it", k)
 		}
-		laid, err := spec.layOut("strains."+strconv.Itoa(k), s.File, columns)
+		laid, err := layOutStrain(spec, "strains."+strconv.Itoa(k), s.File, columns)
 		if err != nil {
 			return err
 		}
@@ -95,12 +81,11 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 			genes = append(genes, columns[laid.detail])
 		}
 	}
-	screen.Table, err = samples.NewTable(screen.file, screen.genes.Nodes(), samples.PerturbationOptions{KindsColumn: samples.NoKinds,
-		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
-		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
-		Compare: s.Compare, MayDiffer: s.MayDiffer,
-		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text, Controls: s.controlNames(),
-	})
+	columnsOf := s.Spec
+	columnsOf.KindsColumn, columnsOf.GenesColumns = samples.NoKinds, genes
+	columnsOf.Controls, columnsOf.RemovingKinds = s.controlNames(), nil
+	screen.Table, err = samples.NewTable(screen.file, screen.genes.Nodes(), columnsOf,
+		screen.genes, screen.text)
 	if err != nil {
 		return err
 	}
@@ -110,7 +95,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 
 // controlNames returns the controls that must not be genes. In yeast's strains, controls are
 // markers, which are genes.
-func (s PerturbationSpec) controlNames() []string {
+func (s opener) controlNames() []string {
 	if s.YeastAlleles {
 		return nil
 	}
@@ -119,7 +104,7 @@ func (s PerturbationSpec) controlNames() []string {
 
 // alleleReader knows controls by their names. Of yeast, these are in upper case, and genes have
 // their ids, too.
-func (s PerturbationSpec) alleleReader(genes *names.Resolver) alleleReader {
+func (s opener) alleleReader(genes *names.Resolver) alleleReader {
 	r := alleleReader{genes: genes, controls: make(map[string]bool), yeast: s.YeastAlleles}
 	for _, name := range s.Controls {
 		if !r.yeast {

@@ -41,7 +41,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 				spec.Strains = genePairs
 			}
 			spec.UnknownGenes, spec.MaxDropped, spec.AllowWildtype = word, new(1.0), true
-			screen, err := spec.Open(&ingest.Graph{Genes: genes})
+			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if word == ingest.RefuseUnknownGenes {
 				checkFault(t, err, fault.Input, "s.tsv:3", `gene "NONE1" is not in the graph`)

@@ -13,7 +13,7 @@ import (
 //	{file: string.txt.gz, delimiter: space, comment: "#"}
 type TextSpec struct {
 	// table to read: text (may be compressed), Excel, Arrow or Parquet (required)
-	File    string   `yaml:"file"`
+	File    string   `yaml:"file" forms:"*"`
 	Columns []string `yaml:"columns"` // column names, for a text file without a header line
 	Member  string   `yaml:"member"`  // name of the table inside a .zip that has several
 	Sheet   string   `yaml:"sheet"`   // sheet of an .xlsx file (default: the first visible one)

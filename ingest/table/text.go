@@ -355,8 +355,7 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 		if err != nil {
 			return fields, false, fault.New(fault.Input,
 				`quote a field that holds a quote, and double the quote inside it `+
-					`(in R: qmethod = "double"); `+
-					`tcbuild ingest perturbations has delimiter= for columns separated otherwise`,
+					`(in R: qmethod = "double")`,
 				"read %s:%d: %w", s.path, s.line, err)
 		}
 		fields = all
@@ -398,7 +397,7 @@ func checkHeader(path string, names []string, options TextOptions) error {
 	for _, found := range "\t;," {
 		if len(names) == 1 && strings.ContainsRune(names[0], found) {
 			return fault.New(fault.Input,
-				delimiterHint(path, found, options),
+				delimiterHint(found, options),
 				"read header of %s: found one column, %s, expected columns separated by %q, not by %q",
 				path, fault.Quote(names[0]), options.Delimiter, found)
 		}
@@ -407,7 +406,7 @@ func checkHeader(path string, names []string, options TextOptions) error {
 }
 
 // delimiterHint says how to read a table with another delimiter than its ending's.
-func delimiterHint(path string, found rune, options TextOptions) string {
+func delimiterHint(found rune, options TextOptions) string {
 	switch {
 	case found == '\t':
 		return "rename it to .tsv, which has tabs"
@@ -416,16 +415,14 @@ func delimiterHint(path string, found rune, options TextOptions) string {
 	case options.DelimiterSetting != "":
 		return "add " + options.DelimiterSetting
 	}
-	return fmt.Sprintf("separate its columns by %q, or convert it, if it is a perturbation set: "+
-		"tcbuild ingest perturbations %s --graph DIR --out SET.arrow 'delimiter=;'",
-		options.Delimiter, path)
+	return fmt.Sprintf("separate its columns by %q", options.Delimiter)
 }
 
 // indexHint continues the hint for a first column that has no name, which is an index that another
 // program wrote.
 const indexHint = `; an index is left out by pandas with index=False and by R with ` +
 	`row.names = FALSE, or named: pandas has index_label="sample_id", and ` +
-	`tcbuild ingest perturbations skip_lines=1 columns=[…] with a name for each`
+	`settings of a table have skip_lines=1 columns=[…] with a name for each`
 
 // checkNames returns an error for column names that do not identify a column.
 func checkNames(path string, names []string) error {

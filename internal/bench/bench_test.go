@@ -11,6 +11,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/testing/sets"
 	_ "tcbuild/internal/testing/testrun"
@@ -18,7 +19,7 @@ import (
 )
 
 // buildTiny builds a dataset of the tiny graph.
-func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
+func buildTiny(t testing.TB, c Case, set string) *store.Dataset {
 	t.Helper()
 	dir := t.TempDir()
 	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, "dataset")
@@ -26,7 +27,7 @@ func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 		t.Fatal(err)
 	}
 	_, err := tcbuild.Build(t.Context(), tcbuild.Options{
-		Variant: c.Variant, Codec: c.Codec, Graph: cell, Perturbations: samples, Out: out,
+		Variant: c.Variant, Codec: c.Codec, Graph: cell, Spec: samples.Named(set), Out: out,
 	})
 	if err != nil {
 		t.Fatal(err)

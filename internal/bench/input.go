@@ -12,9 +12,9 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/samples/duplicates"
+	"tcbuild/ingest/source"
+	"tcbuild/ingest/table"
 	"tcbuild/internal/disk"
 )
 
@@ -37,14 +37,7 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 	if in.graph, _, err = graph.Read(o.Graph); err != nil {
 		return nil, err
 	}
-	options := o.PerturbationOptions
-	options.Compare, options.MayDiffer = o.Merges(), o.Ignore
-	options.Names = names.Of(in.graph)
-	if in.samples, err = samples.Open(o.Perturbations, in.graph.Genes, options); err != nil {
-		return nil, err
-	}
-	in.samples, err = duplicates.Apply(in.samples, o.Rule, o.Perturbations, in.graph.Genes)
-	if err != nil {
+	if in.samples, err = source.Open(o.Spec, in.graph); err != nil {
 		return nil, err
 	}
 	var account ingest.Account
@@ -55,7 +48,7 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 	}
 	if in.total = account.Kept; in.total == 0 {
 		return nil, fault.New(fault.Input, "give a table with at least one row",
-			"read perturbations %s: found no samples, expected at least one", o.Perturbations)
+			"read perturbations %s: found no samples, expected at least one", o.File)
 	}
 	return in, nil
 }
@@ -67,17 +60,17 @@ func (in *inputs) optionsOf(ctx context.Context, keep int) (tcbuild.Options, err
 	if keep == in.total {
 		return o, nil
 	}
-	o.Perturbations = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", keep))
-	o.PerturbationOptions = samples.PerturbationOptions{
+	subset := filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", keep))
+	o.Spec = samples.Spec{
+		TextSpec:          table.TextSpec{File: subset},
 		AllowWildtype:     true,
 		AllowDuplicateIDs: in.AllowDuplicateIDs,
 		KindsColumn:       samples.NoKinds, // it has only genes that the user's options remove
 	}
-	o.Rule = duplicates.Rule{}
-	if disk.Exists(o.Perturbations) {
+	if disk.Exists(subset) {
 		return o, nil
 	}
-	return o, samples.Write(ctx, o.Perturbations, spread{in.samples, in.total, keep}, in.graph.Genes)
+	return o, samples.Write(ctx, subset, spread{in.samples, in.total, keep}, in.graph.Genes)
 }
 
 // removals counts what a set of samples removes, per sample: perturbation indices and mask

@@ -10,6 +10,7 @@ import (
 	"tcbuild"
 	"tcbuild/encode"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
 	"tcbuild/store"
 )
@@ -17,13 +18,14 @@ import (
 // BenchmarkWholeMasks reads whole masks of samples in random order, warm: 2.44 MB each, from a
 // dataset of yeast's size.
 func BenchmarkWholeMasks(b *testing.B) {
-	const samples = 256
+	const size = 256
+	perturbations := samples.Named(fmt.Sprintf("synth:yeast:%d:1", size))
 	dir := b.TempDir()
 	cell := filepath.Join(dir, "graph")
 	if err := graph.Write(cell, synth.Graph(synth.Yeast, 1)); err != nil {
 		b.Fatal(err)
 	}
-	order := rand.New(rand.NewPCG(1, 0)).Perm(samples)
+	order := rand.New(rand.NewPCG(1, 0)).Perm(size)
 	for _, variant := range []store.Variant{store.Incidence, store.Indices, store.FullMasks} {
 		codecs := encode.Codecs(encode.Mode(variant))
 		if variant == store.Incidence {
@@ -34,7 +36,7 @@ func BenchmarkWholeMasks(b *testing.B) {
 				out := filepath.Join(dir, string(variant)+codec)
 				if _, err := store.Open(out); err != nil { // b.Run calls again with another b.N
 					if _, err := tcbuild.Build(context.Background(), tcbuild.Options{Variant: variant, Codec: codec, Graph: cell,
-						Perturbations: fmt.Sprintf("synth:yeast:%d:1", samples), Out: out}); err != nil {
+						Spec: perturbations, Out: out}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -54,7 +56,7 @@ func BenchmarkWholeMasks(b *testing.B) {
 				b.ReportAllocs()
 				i := 0
 				for b.Loop() {
-					if _, err := reader.whole(order[i%samples]); err != nil {
+					if _, err := reader.whole(order[i%size]); err != nil {
 						b.Fatal(err)
 					}
 					i++

@@ -13,6 +13,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 )
 
 func TestDistribute(t *testing.T) {
@@ -80,7 +81,7 @@ func TestPerturbations(t *testing.T) {
 		"s4\tYC\t\ty\t\n" +
 		"s5\tYC|YC\t1\tx\t\n"
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC", "YD"}, nil)
-	s, err := Perturbations(t.Context(), write(t, "sets.tsv", table), &ingest.Graph{Genes: genes}, nil)
+	s, err := Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", table)), &ingest.Graph{Genes: genes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +101,14 @@ func TestPerturbations(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if s, err = Perturbations(t.Context(), write(t, "sets.tsv", table), nil, nil); err != nil || s.Unknown != nil || s.Samples != 5 || s.Genes.Things != 4 || s.Genes.None != 0 {
+	if s, err = Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", table)), nil); err != nil || s.Unknown != nil || s.Samples != 5 || s.Genes.Things != 4 || s.Genes.None != 0 {
 		t.Errorf("without a graph: got %+v, %v", s, err)
 	}
 	for text, want := range map[string]string{
 		"gene\nYA\n": `found columns gene, expected genes column "genes"`, "genes\nYA||YB\n": "sets.tsv:2: found an empty gene name",
 		"genes\tfitness\nYA\t1\nYB\tx\n": `sets.tsv:3: column "fitness"`,
 	} {
-		if _, err := Perturbations(t.Context(), write(t, "sets.tsv", text), &ingest.Graph{Genes: genes}, nil); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
+		if _, err := Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", text)), &ingest.Graph{Genes: genes}); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}

@@ -6,14 +6,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize/english"
 
-	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
@@ -224,31 +222,18 @@ type UnknownSummary struct {
 // read twice, a store once. Memory takes 16 bytes for each sample: duplicates are found by 64-bit
 // hashes. Rows that a build would refuse are a fault.Input, except for unknown genes and empty
 // genotypes, which are counted.
-func Perturbations(ctx context.Context, path string, cell *ingest.Graph, controls []string) (*PerturbationSummary, error) {
-	summary, err := perturbations(ctx, path, cell, controls)
-	return summary, ofBuild(err)
-}
-
-// columnFlags matches flags that builds have to choose columns, and inspect lacks.
-var columnFlags = regexp.MustCompile(`--(not-)?phenotypes|--attributes`)
-
-// ofBuild says, in hints with such flags, which command has them.
-func ofBuild(err error) error {
-	if hint := fault.HintOf(err); columnFlags.MatchString(hint) {
-		hint += "; these are flags of 'tcbuild incidence'"
-		return fault.New(fault.KindOf(err), hint, "%w", err)
-	}
-	return err
-}
-
-func perturbations(
-	ctx context.Context, path string, cell *ingest.Graph, controls []string,
+func Perturbations(
+	ctx context.Context, spec samples.Spec, cell *ingest.Graph,
 ) (*PerturbationSummary, error) {
+	spec.AllowWildtype, spec.AllowDuplicateIDs = true, true
+	if err := spec.Prepare(); err != nil {
+		return nil, err
+	}
 	known := cell
 	if cell == nil {
 		known = &ingest.Graph{Genes: &ingest.Nodes{Type: ingest.Gene}}
 	}
-	set, err := samples.OpenFile(path, known.Genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true, Controls: controls})
+	set, err := samples.OpenFile(spec, known.Genes, nil)
 	if err != nil {
 		return nil, err
 	}

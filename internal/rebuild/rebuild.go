@@ -21,12 +21,12 @@ package rebuild
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tcbuild"
@@ -34,7 +34,6 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
-	"tcbuild/ingest/samples"
 	"tcbuild/internal/croissant"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
@@ -71,18 +70,20 @@ var addedFiles = []string{croissant.DescriptionName, croissant.SamplesName}
 
 // firstStage builds the first dataset from the input.
 func (r *Rebuild) firstStage() (Stage, error) {
+	if err := r.Build.Spec.Prepare(); err != nil {
+		return Stage{}, err
+	}
 	stage := Stage{Name: r.first(), Output: r.first(), Added: addedFiles, Options: map[string]string{
-		"reaction_rule": string(r.Build.ReactionRule), "unknown_genes": string(r.Build.UnknownGenes),
-		"allow_wildtype": strconv.FormatBool(r.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(r.Build.AllowDuplicateIDs),
-		"duplicates": string(r.Build.Duplicates), "where": r.Build.Where,
+		"reaction_rule": string(r.Build.ReactionRule),
 	}}
-	for name, columns := range map[string][]string{
-		"phenotypes": r.Build.Phenotypes, "not_phenotypes": r.Build.NotPhenotypes, "attributes": r.Build.Attributes, "group_by": r.Build.GroupBy,
-		"ignore":   r.Build.Ignore,
-		"controls": r.Build.Controls, "removing_kinds": r.Build.RemovingKinds,
-	} {
-		if columns != nil {
-			stage.Options[name] = fmt.Sprintf("%q", columns)
+	for key, value := range r.Build.Spec.Record() {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return stage, err
+		}
+		stage.Options[key] = string(text)
+		if word, ok := value.(string); ok {
+			stage.Options[key] = word
 		}
 	}
 	if r.Input.Stage != "" {
@@ -98,26 +99,17 @@ func (r *Rebuild) firstStage() (Stage, error) {
 		}
 	}
 	var names []string // of the perturbation set's files
-	if r.Build.Perturbations != "" {
-		set, err := samples.Parse(r.Build.Perturbations)
-		if err != nil {
-			return stage, err
-		}
-		if set.Recipe != "" {
-			stage.Options["perturbations"] = set.Recipe
-		}
-		for _, path := range set.Files {
-			names = append(names, filepath.Base(path))
-			stage.Sources = append(stage.Sources, Source{Name: filepath.Base(path), Path: path})
-		}
+	for _, path := range r.Build.Spec.Files() {
+		names = append(names, filepath.Base(path))
+		stage.Sources = append(stage.Sources, Source{Name: filepath.Base(path), Path: path})
 	}
 	stage.Run = func(ctx context.Context, version string) (read []ingest.Input, err error) {
 		options := r.options(store.Incidence, filepath.Join(version, r.first()))
 		if options.Graph == "" {
 			options.Graph = filepath.Join(version, inputFolder, "graph")
 		}
-		if options.Perturbations == "" {
-			options.Perturbations = filepath.Join(version, inputFolder, "perturbations.arrow")
+		if options.File == "" {
+			options.File = filepath.Join(version, inputFolder, "perturbations.arrow")
 		}
 		result, err := tcbuild.Build(ctx, options)
 		if err != nil {

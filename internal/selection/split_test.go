@@ -69,7 +69,8 @@ func build(t *testing.T, samples []sample) *store.Dataset {
 			t.Fatal(err)
 		}
 	}
-	o := tcbuild.Options{Variant: store.Incidence, Graph: filepath.Join(dir, "graph"), Perturbations: filepath.Join(dir, "set.tsv"), Out: filepath.Join(dir, "dataset")}
+	o := tcbuild.Options{Variant: store.Incidence, Graph: filepath.Join(dir, "graph"), Out: filepath.Join(dir, "dataset")}
+	o.File = filepath.Join(dir, "set.tsv")
 	o.AllowWildtype, o.AllowDuplicateIDs, o.Attributes, o.Phenotypes = true, true, []string{"medium", "batch"}, []string{"fitness"}
 	if hasKinds {
 		o.RemovingKinds = []string{"deletion"}

@@ -4,48 +4,15 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/samples"
 )
 
-// What a set that changes between two readings has then is never mixed with what it had before,
-// even if size and modification time are as before.
+// A set that has other samples in its second reading is refused.
 func TestChangesBetweenReadings(t *testing.T) {
-	const before = "genes\ty\nA\t1\nB\t2\nA\t3\n"
-	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
-	for _, after := range []string{"genes\ty\nB\t1\nA\t2\nA\t3\n", "genes\ty\nA\t1\nB\t2\n", before + "B\t4\n"} {
-		for _, choice := range []Choice{Last, Mean} {
-			path := filepath.Join(t.TempDir(), "set.tsv")
-			if err := os.WriteFile(path, []byte(before), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{Phenotypes: []string{"y"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer set.Close()
-			change := func() error {
-				return errors.Join(os.WriteFile(path, []byte(after), 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
-			}
-			rows, _, _, err := apply(t, &changing{SampleSource: set, change: change}, Rule{choice, nil, nil})
-			if err == nil {
-				err = set.Unchanged()
-			}
-			if fault.KindOf(err) != fault.Busy {
-				t.Errorf("%s of %q: got %s, %v", choice, after, shown(rows), err)
-			}
-		}
-	}
 	grown := screen()
 	rows, _, _, err := apply(t, &changing{SampleSource: grown, change: func() error {
 		grown.rows = append(grown.rows, grown.rows[0])

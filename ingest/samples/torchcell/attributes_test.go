@@ -10,6 +10,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/internal/testing/sets"
 )
@@ -38,19 +39,19 @@ const (
 )
 
 // told describes columns and samples as texts: of an attribute NAME, or NAME: for numbers.
-func told(dir string, options samples.PerturbationOptions) (columns string, found []string, err error) {
-	p, err := samples.OpenFile(dir, abc, options)
+func told(dir string, options samples.Spec, known ...*names.Resolver) (columns string, found []string, err error) {
+	p, err := openFile(dir, abc, options, known...)
 	if err != nil {
 		return "", nil, err
 	}
 	defer p.Close()
-	names := p.Columns().PhenotypeNames()
+	columnNames := p.Columns().PhenotypeNames()
 	for _, attribute := range p.Columns().Attributes {
 		name := attribute.Name
 		if attribute.Type == ingest.NumberAttribute {
 			name += ":"
 		}
-		names = append(names, name)
+		columnNames = append(columnNames, name)
 	}
 	_, err = sets.Read(p, func(s *ingest.Samples) error {
 		for i := range s.Len() {
@@ -69,80 +70,80 @@ func told(dir string, options samples.PerturbationOptions) (columns string, foun
 		}
 		return nil
 	})
-	return strings.Join(names, " "), found, err
+	return strings.Join(columnNames, " "), found, err
 }
 
 func TestAttributes(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		records []string // by number
-		options samples.PerturbationOptions
+		options samples.Spec
 		columns string
 		want    []string
 	}{
-		{"all", []string{noted(smf, ypd30, "fitness", "1", "A:deletion", "B:damp"), noted(smf, sc26, "fitness", "2", "C:allele")}, samples.PerturbationOptions{},
+		{"all", []string{noted(smf, ypd30, "fitness", "1", "A:deletion", "B:damp"), noted(smf, sc26, "fitness", "2", "C:allele")}, samples.Spec{},
 			"fitness experiment_type dataset_name medium temperature: perturbation_type",
 			[]string{`0 [0 1] [1] "fitness" "Smf" "YPD" 30 "deletion|damp"`, `1 [2] [2] "fitness" "Smf" "SC" 26.5 "allele"`}},
 		{"missing", []string{noted("", "null", "fitness", "1", "A"), noted(`"dataset_name": null,`, `{"media": {"name": null}, "temperature": null}`, "fitness", "1", "A:damp"), noted(smf, `{"media": null}`, "fitness", "1", "A", "B:damp")},
-			samples.PerturbationOptions{}, "fitness perturbation_type experiment_type dataset_name",
+			samples.Spec{}, "fitness perturbation_type experiment_type dataset_name",
 			[]string{`0 [0] [1] - - -`, `1 [0] [1] "damp" - -`, `2 [0 1] [1] "|damp" "fitness" "Smf"`}},
-		{"types in the order of the sample's genes", []string{noted("", "{}", "y", "1", "C:c", "A:a", "B:b"), noted("", "{}", "y", "1", "A:a", "C:c", "A:b", "A:a")}, samples.PerturbationOptions{},
+		{"types in the order of the sample's genes", []string{noted("", "{}", "y", "1", "C:c", "A:a", "B:b"), noted("", "{}", "y", "1", "A:a", "C:c", "A:b", "A:a")}, samples.Spec{},
 			"y perturbation_type perturbation_count:", []string{`0 [0 1 2] [1] "a|b|c" NaN`, `1 [0 2] [1] "a+b|c" 4`}},
 		{"types of genes that the experiment does not have, or the graph", []string{"[" + noted("", "{}", "y", "1", "C:c") + "," + noted("", "{}", "y", "2", "X:x", "A:a") + "]"},
-			samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, "y y#2 perturbation_type perturbation_count: perturbation_type#2 experiment#2: perturbation_count#2: kinds", []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2 "a|c"`}},
-		{"types of a wild type", []string{noted("", "{}", "y", "1"), noted("", "{}", "y", "1", "A:a")}, samples.PerturbationOptions{AllowWildtype: true},
+			samples.Spec{UnknownGenes: ingest.DropGene}, "y y#2 perturbation_type perturbation_count: perturbation_type#2 experiment#2: perturbation_count#2: kinds", []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2 "a|c"`}},
+		{"types of a wild type", []string{noted("", "{}", "y", "1"), noted("", "{}", "y", "1", "A:a")}, samples.Spec{AllowWildtype: true},
 			"y perturbation_type", []string{`0 [] [1] -`, `1 [0] [1] "a"`}},
-		{"types of an alias", []string{noted("", "{}", "y", "1", "alpha:a", "A:b")}, samples.PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 2})},
+		{"types of an alias", []string{noted("", "{}", "y", "1", "alpha:a", "A:b")}, samples.Spec{},
 			"y perturbation_type", []string{`0 [0 2] [1] "b|a"`}},
 		{"types that remove no node", []string{noted("", "{}", "y", "1", "C:over", "A:del", "B:damp"), noted("", "{}", "y", "1", "A:over", "A:del", "B:over"), noted("", "{}", "y", "1", "C:over", "A")},
-			samples.PerturbationOptions{RemovingKinds: []string{"del"}}, "y perturbation_type perturbation_count:",
+			samples.Spec{RemovingKinds: []string{"del"}}, "y perturbation_type perturbation_count:",
 			[]string{`0 [0] [1] "del|B=damp|C=over" NaN`, `1 [0] [1] "over+del|B=over" 3`, `2 [] [1] "A=|C=over" NaN`}},
-		{"experiments with one label", []string{"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(smf, sc26, "fitness", "2", "A") + "]"}, samples.PerturbationOptions{},
+		{"experiments with one label", []string{"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(smf, sc26, "fitness", "2", "A") + "]"}, samples.Spec{},
 			"fitness fitness#2 experiment_type dataset_name medium temperature: experiment_type#2 dataset_name#2 medium#2 temperature#2: experiment#2:",
 			[]string{`0 [0] [1 2] "fitness" "Smf" "YPD" 30 "fitness" "Smf" "SC" 26.5 1`}},
 		// A column of attributes serves all labels as long as that is no question of order.
-		{"labels in records of their own", []string{noted(smf, ypd30, "fitness", "1", "A"), noted(dmi, sc26, "gene_interaction", "2", "A")}, samples.PerturbationOptions{},
+		{"labels in records of their own", []string{noted(smf, ypd30, "fitness", "1", "A"), noted(dmi, sc26, "gene_interaction", "2", "A")}, samples.Spec{},
 			"fitness gene_interaction experiment_type dataset_name medium temperature:",
 			[]string{`0 [0] [1 NaN] "fitness" "Smf" "YPD" 30`, `1 [0] [NaN 2] "gene interaction" "Dmi" "SC" 26.5`}},
 		{"labels in one record, in any order", []string{"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
-			"[" + noted(dmi, sc26, "gene_interaction", "3", "A") + "," + noted(smf, ypd30, "fitness", "4", "A") + "]"}, samples.PerturbationOptions{Attributes: []string{"dataset_name", "gene_interaction.dataset_name", "gene_interaction.temperature"}},
+			"[" + noted(dmi, sc26, "gene_interaction", "3", "A") + "," + noted(smf, ypd30, "fitness", "4", "A") + "]"}, samples.Spec{Attributes: []string{"dataset_name", "gene_interaction.dataset_name", "gene_interaction.temperature"}},
 			"fitness gene_interaction dataset_name gene_interaction.dataset_name gene_interaction.temperature:",
 			[]string{`0 [0] [1 2] "Smf" "Dmi" 26.5`, `1 [0] [4 3] "Smf" "Dmi" 26.5`}},
 		// Plain names are those of one label, whatever the others have.
 		{"labels in one record, the first without an environment", []string{"[" + noted(smf, "null", "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
-			noted(smf, ypd30, "fitness", "3", "A")}, samples.PerturbationOptions{},
+			noted(smf, ypd30, "fitness", "3", "A")}, samples.Spec{},
 			"fitness gene_interaction experiment_type dataset_name gene_interaction.experiment_type gene_interaction.dataset_name gene_interaction.medium gene_interaction.temperature: gene_interaction.experiment: gene_interaction.medium.state medium temperature: medium.state",
 			[]string{`0 [0] [1 2] "fitness" "Smf" "gene interaction" "Dmi" "SC" 26.5 1 "solid" - NaN -`, `1 [0] [3 NaN] "fitness" "Smf" - - - NaN NaN - "YPD" 30 "solid"`}},
 		{"another unit", []string{noted("", `{"temperature": {"value": 303.15, "unit": "Kelvin"}}`, "y", "1", "A"), noted("", `{"temperature": {"unit": "Celsius", "value": 30}}`, "y", "1", "A"), noted("", `{"temperature": {"value": 28}}`, "y", "1", "A")},
-			samples.PerturbationOptions{}, "y temperature.Kelvin: temperature:", []string{`0 [0] [1] 303.15 NaN`, `1 [0] [1] NaN 30`, `2 [0] [1] NaN 28`}},
-		{"texts as they are", []string{noted(`"dataset_name": "a+ho\u0394|\t\"",`, `{"media": "YPD", "temperature": 30}`, "y", "1", "A")}, samples.PerturbationOptions{},
+			samples.Spec{}, "y temperature.Kelvin: temperature:", []string{`0 [0] [1] 303.15 NaN`, `1 [0] [1] NaN 30`, `2 [0] [1] NaN 28`}},
+		{"texts as they are", []string{noted(`"dataset_name": "a+ho\u0394|\t\"",`, `{"media": "YPD", "temperature": 30}`, "y", "1", "A")}, samples.Spec{},
 			"y dataset_name medium temperature:", []string{`0 [0] [1] "a+hoΔ|\t\"" "YPD" 30`}},
-		{"a temperature that is no number", []string{noted("", `{"temperature": {"value": NaN}}`, "y", "1", "A"), noted("", `{"temperature": {"value": -Infinity}}`, "y", "1", "A")}, samples.PerturbationOptions{},
+		{"a temperature that is no number", []string{noted("", `{"temperature": {"value": NaN}}`, "y", "1", "A"), noted("", `{"temperature": {"value": -Infinity}}`, "y", "1", "A")}, samples.Spec{},
 			"y temperature:", []string{`0 [0] [1] NaN`, `1 [0] [1] NaN`}},
 		{"values that are not finite", []string{noted("", "{}", "y", `{"a": NaN, "b": -Infinity, "c": null, "d|": Infinity, "e": 1}`, "A"), noted("", "{}", "y", `{"a": 1}`, "A"), "[" + noted("", "{}", "y", `{"a": 2}`, "A") + "," + noted("", "{}", "z", "1e999", "A") + "]"},
-			samples.PerturbationOptions{Phenotypes: []string{"y.a", "z"}}, "y.a z not_finite z.experiment: z.not_finite",
+			samples.Spec{Phenotypes: []string{"y.a", "z"}}, "y.a z not_finite z.experiment: z.not_finite",
 			[]string{`0 [0] [NaN NaN] "{\"y.a\":NaN,\"y.b\":-Infinity,\"y.d|\":Infinity}" NaN -`, `1 [0] [1 NaN] - NaN -`, `2 [0] [2 NaN] - 1 "{\"z\":Infinity}"`}},
-		{"a pointer", []string{noted(smf, `{"$ref": "00", "kind": "environment"}`, "y", "1", "A")}, samples.PerturbationOptions{},
+		{"a pointer", []string{noted(smf, `{"$ref": "00", "kind": "environment"}`, "y", "1", "A")}, samples.Spec{},
 			"y experiment_type dataset_name environment", []string{`0 [0] [1] "fitness" "Smf" "00"`}},
-		{"columns in other roles", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Phenotypes: []string{"temperature"}, Attributes: []string{"fitness", "medium"}},
+		{"columns in other roles", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{Phenotypes: []string{"temperature"}, Attributes: []string{"fitness", "medium"}},
 			"temperature fitness: medium", []string{`0 [0] [30] 1 "YPD"`}},
-		{"no attributes", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Attributes: []string{}}, "fitness", []string{`0 [0] [1]`}},
-		{"left out", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{NotPhenotypes: []string{"fitness", "temperature"}},
+		{"no attributes", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{Attributes: []string{}}, "fitness", []string{`0 [0] [1]`}},
+		{"left out", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{NotPhenotypes: []string{"fitness", "temperature"}},
 			"experiment_type dataset_name medium", []string{`0 [0] [] "fitness" "Smf" "YPD"`}},
-		{"read for a filter", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"medium"}, NotPhenotypes: []string{"fitness"},
-			FilterColumns: []string{"temperature", "fitness", "medium", "other"}},
+		{"read for a filter", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{Attributes: []string{"medium"}, NotPhenotypes: []string{"fitness"},
+			Where: `temperature > 1 and fitness > 1 and medium == "x" and other > 1`},
 			"medium fitness: temperature:", []string{`0 [0] [] "YPD" 1 30`}},
-		{"a label of texts", []string{noted("", "{}", "visual", `"high"`, "A"), noted("", "{}", "visual", "null", "A")}, samples.PerturbationOptions{},
+		{"a label of texts", []string{noted("", "{}", "visual", `"high"`, "A"), noted("", "{}", "visual", "null", "A")}, samples.Spec{},
 			"visual not_finite", []string{`0 [0] [] "high" "{\"visual\":null}"`, `1 [0] [] - "{\"visual\":null}"`}},
-		{"a label without a number", []string{noted("", "{}", "y", "null", "A"), noted("", "{}", "y", `{"a": NaN}`, "A"), noted("", "{}", "y", `{"a": null}`, "A"), noted("", "{}", "y", "{}", "A")}, samples.PerturbationOptions{Phenotypes: []string{}},
+		{"a label without a number", []string{noted("", "{}", "y", "null", "A"), noted("", "{}", "y", `{"a": NaN}`, "A"), noted("", "{}", "y", `{"a": null}`, "A"), noted("", "{}", "y", "{}", "A")}, samples.Spec{Phenotypes: []string{}},
 			"not_finite", []string{`0 [0] [] "{\"y\":null}"`, `1 [0] [] "{\"y.a\":NaN}"`, `2 [0] [] "{\"y\":null}"`, `3 [0] [] "{\"y\":null}"`}},
-		{"a label named as an attribute", []string{noted(smf, ypd30, "medium", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"medium.medium"}},
+		{"a label named as an attribute", []string{noted(smf, ypd30, "medium", "1", "A")}, samples.Spec{Attributes: []string{"medium.medium"}},
 			"medium medium.medium", []string{`0 [0] [1] "YPD"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, numbered(test.records))
-			columns, samples, err := told(dir, test.options)
+			columns, samples, err := told(dir, test.options, knownTo(test.name))
 			if err != nil || columns != test.columns || !slices.Equal(samples, test.want) {
 				t.Errorf("got  %s %q, %v\nwant %s %q", columns, samples, err, test.columns, test.want)
 			}
@@ -162,25 +163,25 @@ func TestAttributeErrors(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		records []string
-		options samples.PerturbationOptions
+		options samples.Spec
 		want    string
 		hint    string
 	}{
-		{"text behind a number", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"temperature": "30"}`, "y", "1", "A")}, samples.PerturbationOptions{},
+		{"text behind a number", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"temperature": "30"}`, "y", "1", "A")}, samples.Spec{},
 			`record 1: attribute "temperature": found a text, expected a number as in record 0`, "--attributes"},
-		{"number behind a text, in the record of another label", []string{noted(`"dataset_name": "x",`, "{}", "y", "1", "A"), noted(`"dataset_name": 5,`, "{}", "z", "1", "A")}, samples.PerturbationOptions{},
+		{"number behind a text, in the record of another label", []string{noted(`"dataset_name": "x",`, "{}", "y", "1", "A"), noted(`"dataset_name": 5,`, "{}", "z", "1", "A")}, samples.Spec{},
 			`record 0: attribute "dataset_name": found a text, expected a number as in record 1`, "--attributes"},
-		{"pointer behind an environment", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.PerturbationOptions{},
+		{"pointer behind an environment", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.Spec{},
 			`record 1: attribute "medium": found a list, an object or a pointer, expected a text or a number`, "--attributes"},
-		{"only pointers, named", []string{noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"medium"}}, `column "medium": found type`, "--attributes"},
-		{"no such attribute", []string{noted(smf, ypd30, "y", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"temprature"}},
+		{"only pointers, named", []string{noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.Spec{Attributes: []string{"medium"}}, `column "medium": found type`, "--attributes"},
+		{"no such attribute", []string{noted(smf, ypd30, "y", "1", "A")}, samples.Spec{Attributes: []string{"temprature"}},
 			`found columns y, experiment_type, dataset_name, medium, temperature, expected attribute column "temprature"`, `did you mean "temperature"?`},
-		{"a type of two", []string{noted("", "{}", "y", "1", "A:a|b")}, samples.PerturbationOptions{}, `record 0: found perturbation type "a|b", expected one without |`, ""},
-		{"bytes that are no text", []string{noted("\"dataset_name\": \"\xff\",", "{}", "y", "1", "A")}, samples.PerturbationOptions{}, `record 0: found text "\xff", expected UTF-8`, ""},
-		{"a label that is not UTF-8", []string{noted("", "{}", "y\xff", "1", "A")}, samples.PerturbationOptions{}, `record 0: found text "y\xff", expected UTF-8`, ""},
-		{"two units", []string{titer("1", "g/L"), titer("1", "g/L"), titer("1000", "mg/L")}, samples.PerturbationOptions{},
+		{"a type of two", []string{noted("", "{}", "y", "1", "A:a|b")}, samples.Spec{}, `record 0: found perturbation type "a|b", expected one without |`, ""},
+		{"bytes that are no text", []string{noted("\"dataset_name\": \"\xff\",", "{}", "y", "1", "A")}, samples.Spec{}, `record 0: found text "\xff", expected UTF-8`, ""},
+		{"a label that is not UTF-8", []string{noted("", "{}", "y\xff", "1", "A")}, samples.Spec{}, `record 0: found text "y\xff", expected UTF-8`, ""},
+		{"two units", []string{titer("1", "g/L"), titer("1", "g/L"), titer("1000", "mg/L")}, samples.Spec{},
 			`record 2: phenotype "titer": found a value in "mg/L", expected "g/L" as in the records before it`, "--not-phenotypes titer"},
-		{"attribute of text as phenotype", []string{noted(smf, ypd30, "y", "1", "A")}, samples.PerturbationOptions{Phenotypes: []string{"medium"}},
+		{"attribute of text as phenotype", []string{noted(smf, ypd30, "y", "1", "A")}, samples.Spec{Phenotypes: []string{"medium"}},
 			`record 0: phenotype "medium": found a text, a list or an object, expected a number`, "--not-phenotypes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -193,7 +194,7 @@ func TestAttributeErrors(t *testing.T) {
 	t.Run("named twice", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, numbered([]string{noted(smf, ypd30, "y", "1", "A")}))
-		_, _, err := told(dir, samples.PerturbationOptions{Attributes: []string{"medium"}, NotPhenotypes: []string{"medium"}})
+		_, _, err := told(dir, samples.Spec{Attributes: []string{"medium"}, NotPhenotypes: []string{"medium"}})
 		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), `--not-phenotypes: column "medium" of `+dir+" is already an attribute") {
 			t.Errorf("got %v", err)
 		}
@@ -211,27 +212,27 @@ func TestPhenotypes(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		records []string
-		options samples.PerturbationOptions
+		options samples.Spec
 		want    string
 	}{
-		{"statistics", []string{"[" + fitness("1", "A") + "," + fitness("2", "A") + "," + experiment("y", "p", `"y": 1, "p": 0.1`, "A") + "," + experiment("z", "p", `"z": 1, "p": 0.1`, "A") + "]"}, samples.PerturbationOptions{},
+		{"statistics", []string{"[" + fitness("1", "A") + "," + fitness("2", "A") + "," + experiment("y", "p", `"y": 1, "p": 0.1`, "A") + "," + experiment("z", "p", `"z": 1, "p": 0.1`, "A") + "]"}, samples.Spec{},
 			"fitness; fitness_se of fitness; fitness#2; fitness_se#2 of fitness#2; y; p of y; z; z.p of z"},
-		{"members", []string{fmt.Sprintf(vector, `"a": 1`, `"a": 2, "b": 3, "c": 4`, ""), fmt.Sprintf(vector, `"b": 1`, `"b": 2`, "")}, samples.PerturbationOptions{},
+		{"members", []string{fmt.Sprintf(vector, `"a": 1`, `"a": 2, "b": 3, "c": 4`, ""), fmt.Sprintf(vector, `"b": 1`, `"b": 2`, "")}, samples.Spec{},
 			"m.a; s.a of m.a; s.b of m.b; s.c; m.b"},
-		{"of a phenotype that is left out", []string{fitness("1", "A")}, samples.PerturbationOptions{NotPhenotypes: []string{"fitness"}}, "fitness_se"},
-		{"of an attribute", []string{fitness("1", "A")}, samples.PerturbationOptions{Attributes: []string{"fitness"}}, "fitness_se"},
-		{"its own", []string{experiment("y", "y", `"y": 1`, "A")}, samples.PerturbationOptions{}, "y"},
-		{"no statistic named", []string{experiment("y", "", `"y": 1, "n_samples": 4`, "A")}, samples.PerturbationOptions{Phenotypes: []string{"y"}}, "y"},
-		{"units", []string{titer("1", "g/L"), titer("2", "g/L")}, samples.PerturbationOptions{}, "titer in g/L; titer_se of titer"},
-		{"unit of a rate", []string{`{"experiment": {"genotype": {"perturbations": ` + a + `}, "phenotype": {"label_name": "synthesis_rate", "synthesis_rate": {"a": 1, "b": 2}, "rate_unit": "molecules/min"}}}`}, samples.PerturbationOptions{},
+		{"of a phenotype that is left out", []string{fitness("1", "A")}, samples.Spec{NotPhenotypes: []string{"fitness"}}, "fitness_se"},
+		{"of an attribute", []string{fitness("1", "A")}, samples.Spec{Attributes: []string{"fitness"}}, "fitness_se"},
+		{"its own", []string{experiment("y", "y", `"y": 1`, "A")}, samples.Spec{}, "y"},
+		{"no statistic named", []string{experiment("y", "", `"y": 1, "n_samples": 4`, "A")}, samples.Spec{Phenotypes: []string{"y"}}, "y"},
+		{"units", []string{titer("1", "g/L"), titer("2", "g/L")}, samples.Spec{}, "titer in g/L; titer_se of titer"},
+		{"unit of a rate", []string{`{"experiment": {"genotype": {"perturbations": ` + a + `}, "phenotype": {"label_name": "synthesis_rate", "synthesis_rate": {"a": 1, "b": 2}, "rate_unit": "molecules/min"}}}`}, samples.Spec{},
 			"synthesis_rate.a in molecules/min; synthesis_rate.b in molecules/min"},
-		{"measurements", []string{fmt.Sprintf(vector, `"a": 1`, "", `, "measurement_type": "z_score"`), fmt.Sprintf(vector, `"a": 1, "b": 2`, "", `, "measurement_type": "log2_ratio"`)}, samples.PerturbationOptions{},
+		{"measurements", []string{fmt.Sprintf(vector, `"a": 1`, "", `, "measurement_type": "z_score"`), fmt.Sprintf(vector, `"a": 1, "b": 2`, "", `, "measurement_type": "log2_ratio"`)}, samples.Spec{},
 			"m.a (of several measurement types); m.b (log2_ratio)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, numbered(test.records))
-			p, err := samples.OpenFile(dir, abc, test.options)
+			p, err := openFile(dir, abc, test.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +271,7 @@ func TestManyRecords(t *testing.T) {
 	records[fmt.Sprint(count)] = noted("", "{}", "last", "5", "A")
 	want = append(want, fmt.Sprintf(`%d [0] [NaN 5] NaN`, count))
 	write(t, dir, records)
-	options := samples.PerturbationOptions{Attributes: []string{"temperature"}}
+	options := samples.Spec{Attributes: []string{"temperature"}}
 	for range 2 {
 		columns, samples, err := told(dir, options)
 		if err != nil || columns != "fitness last temperature:" || !slices.Equal(samples, want) {
@@ -288,7 +289,7 @@ func TestTemporaryFile(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	for _, record := range []string{fitness("1", "A"), "{}"} {
 		write(t, dir, map[string]string{"0": record})
-		p, _, _, err := read(dir, samples.PerturbationOptions{})
+		p, _, _, err := read(dir, samples.Spec{})
 		if (err != nil) != (record == "{}") {
 			t.Fatal(err)
 		}
@@ -300,7 +301,7 @@ func TestTemporaryFile(t *testing.T) {
 		}
 	}
 	t.Setenv("TMPDIR", filepath.Join(temporary, "nowhere"))
-	_, _, _, err := read(dir, samples.PerturbationOptions{})
+	_, _, _, err := read(dir, samples.Spec{})
 	if fault.KindOf(err) != fault.Failed || fault.HintOf(err) == "" || !strings.Contains(err.Error(), temporary) {
 		t.Errorf("got %v (hint %q)", err, fault.HintOf(err))
 	}

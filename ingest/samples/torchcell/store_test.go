@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -121,8 +122,8 @@ func TestOrder(t *testing.T) {
 var abc, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 
 // read returns the samples of a perturbation set as texts.
-func read(dir string, options samples.PerturbationOptions) (p samples.Perturbations, found []string, counts string, err error) {
-	if p, err = samples.OpenFile(dir, abc, options); err != nil {
+func read(dir string, options samples.Spec, known ...*names.Resolver) (p samples.Perturbations, found []string, counts string, err error) {
+	if p, err = openFile(dir, abc, options, known...); err != nil {
 		return nil, nil, counts, err
 	}
 	account, err := sets.Read(p, func(s *ingest.Samples) error {
@@ -140,47 +141,47 @@ func TestPerturbations(t *testing.T) {
 		name       string
 		records    map[string]string
 		manifest   string
-		options    samples.PerturbationOptions
+		options    samples.Spec
 		phenotypes string
 		ignored    string
 		want       []string
 		counts     string
 	}{
-		{"objects, keys with a prefix", map[string]string{"data_2": fitness("0.5", "A"), "data_10": fitness("1", "C", "B")}, "", samples.PerturbationOptions{},
+		{"objects, keys with a prefix", map[string]string{"data_2": fitness("0.5", "A"), "data_10": fitness("1", "C", "B")}, "", samples.Spec{},
 			"fitness fitness_se", "", []string{"2 [0] [0.5 NaN]", "10 [1 2] [1 NaN]"}, "2 kept"},
-		{"arrays", map[string]string{"0": "[" + fitness(`1, "fitness_se": 0.1`, "A") + "]", "1": "[" + fitness(`2, "fitness_se": null`, "B") + "]"}, "", samples.PerturbationOptions{},
+		{"arrays", map[string]string{"0": "[" + fitness(`1, "fitness_se": 0.1`, "A") + "]", "1": "[" + fitness(`2, "fitness_se": null`, "B") + "]"}, "", samples.Spec{},
 			"fitness fitness_se", "", []string{"0 [0] [1 0.1]", "1 [1] [2 NaN]"}, "2 kept"},
-		{"zlib with gaps", map[string]string{"19": deflate("[" + fitness("1", "A") + "]"), "3": deflate(fitness("NaN", "A", "B"))}, fmt.Sprintf(manifest, "zlib"), samples.PerturbationOptions{},
+		{"zlib with gaps", map[string]string{"19": deflate("[" + fitness("1", "A") + "]"), "3": deflate(fitness("NaN", "A", "B"))}, fmt.Sprintf(manifest, "zlib"), samples.Spec{},
 			"fitness fitness_se", "", []string{"3 [0 1] [NaN NaN]", "19 [0] [1 NaN]"}, "2 kept"},
-		{"part of a build, plain", map[string]string{"19": fitness("1", "A"), "3": fitness("2", "A")}, fmt.Sprintf(manifest, "none"), samples.PerturbationOptions{},
+		{"part of a build, plain", map[string]string{"19": fitness("1", "A"), "3": fitness("2", "A")}, fmt.Sprintf(manifest, "none"), samples.Spec{},
 			"fitness fitness_se", "", []string{"3 [0] [2 NaN]", "19 [0] [1 NaN]"}, "2 kept"},
 		{"several experiments", map[string]string{
 			"0": "[" + fitness("1", "A", "B") + "," + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": -0.1, "gene_interaction_p_value": 0.04`, "A", "B") + "]",
 			"1": "[" + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": 0.2`, "C") + "]",
-			"2": "[" + fitness("3", "C") + "," + fitness(`4, "fitness_se": 0.4`, "C") + "," + fitness("5", "A") + "]"}, "", samples.PerturbationOptions{},
+			"2": "[" + fitness("3", "C") + "," + fitness(`4, "fitness_se": 0.4`, "C") + "," + fitness("5", "A") + "]"}, "", samples.Spec{},
 			"fitness fitness_se gene_interaction gene_interaction_p_value fitness#2 fitness_se#2 fitness#3 fitness_se#3", "",
 			[]string{"0 [0 1] [1 NaN -0.1 0.04 NaN NaN NaN NaN]", "1 [2] [NaN NaN 0.2 NaN NaN NaN NaN NaN]", "2 [0 2] [3 NaN NaN NaN 4 0.4 5 NaN]"}, "3 kept"},
-		{"infinite", map[string]string{"0": fitness(`Infinity, "fitness_se": -Infinity`, "A"), "1": fitness("1e999", "A"), "2": fitness("2", "A")}, "", samples.PerturbationOptions{},
+		{"infinite", map[string]string{"0": fitness(`Infinity, "fitness_se": -Infinity`, "A"), "1": fitness("1e999", "A"), "2": fitness("2", "A")}, "", samples.Spec{},
 			"fitness fitness_se", "", []string{"0 [0] [NaN NaN]", "1 [0] [NaN NaN]", "2 [0] [2 NaN]"}, "3 kept, 3 infinite_value"},
 		{"one statistic of two labels", map[string]string{"0": "[" + experiment("x", "p", `"x": 1, "p": 0.1`, "A") + "," + experiment("y", "p", `"y": 2, "p": 0.2`, "A") + "]",
-			"1": experiment("y", "p", `"y": 3, "p": 0.3`, "A")}, "", samples.PerturbationOptions{},
+			"1": experiment("y", "p", `"y": 3, "p": 0.3`, "A")}, "", samples.Spec{},
 			"x p y y.p", "", []string{"0 [0] [1 0.1 2 0.2]", "1 [0] [NaN NaN 3 0.3]"}, "2 kept"},
-		{"members and texts", map[string]string{"0": experiment("m", "s", `"m": {"a": 1, "b": "x"}, "s": {"a": 2}`, "A"), "1": experiment("t", "u", `"t": "high"`, "A")}, "", samples.PerturbationOptions{},
+		{"members and texts", map[string]string{"0": experiment("m", "s", `"m": {"a": 1, "b": "x"}, "s": {"a": 2}`, "A"), "1": experiment("t", "u", `"t": "high"`, "A")}, "", samples.Spec{},
 			"m.a s.a u", "", []string{"0 [0] [1 2 NaN]", "1 [0] [NaN NaN NaN]"}, "2 kept"},
-		{"truth values", map[string]string{"0": experiment("is_essential", "", `"is_essential": true`, "A"), "1": experiment("is_essential", "", `"is_essential": false`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"is_essential"}},
+		{"truth values", map[string]string{"0": experiment("is_essential", "", `"is_essential": true`, "A"), "1": experiment("is_essential", "", `"is_essential": false`, "A")}, "", samples.Spec{Phenotypes: []string{"is_essential"}},
 			"is_essential", "", []string{"0 [0] [1]", "1 [0] [0]"}, "2 kept"},
-		{"phenotypes chosen", map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"fitness_se"}},
+		{"phenotypes chosen", map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")}, "", samples.Spec{Phenotypes: []string{"fitness_se"}},
 			"fitness_se", "fitness", []string{"0 [0] [0.5]"}, "1 kept"},
-		{"phenotypes left out", map[string]string{"0": experiment("y", "s", `"y": "x", "s": 2`, "A"), "1": experiment("y", "s", `"y": 1`, "A")}, "", samples.PerturbationOptions{NotPhenotypes: []string{"y"}},
+		{"phenotypes left out", map[string]string{"0": experiment("y", "s", `"y": "x", "s": 2`, "A"), "1": experiment("y", "s", `"y": 1`, "A")}, "", samples.Spec{NotPhenotypes: []string{"y"}},
 			"s", "y", []string{"0 [0] [2]", "1 [0] [NaN]"}, "2 kept"},
 		{"unknown, repeated, none", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X")}, "",
-			samples.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
+			samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true},
 			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, "2 kept, 1 no_gene_left, 1 wildtype, 2 unknown_left_out, 1 repeated_gene"},
-		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropSample},
+		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.Spec{UnknownGenes: ingest.DropSample},
 			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, "1 kept, 2 unknown_gene"},
-		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.PerturbationOptions{Names: aliases(map[string]uint32{"alpha": 2})},
+		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.Spec{},
 			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, "1 kept"},
-		{"empty", nil, "", samples.PerturbationOptions{}, "", "", nil, "0 kept"},
+		{"empty", nil, "", samples.Spec{}, "", "", nil, "0 kept"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -190,7 +191,7 @@ func TestPerturbations(t *testing.T) {
 				writeFile(t, test.manifest, dir, "STORE.json")
 				files = append(files, "STORE.json")
 			}
-			p, got, counts, err := read(dir, test.options)
+			p, got, counts, err := read(dir, test.options, knownTo(test.name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,39 +221,39 @@ func TestErrors(t *testing.T) {
 		name     string
 		records  map[string]string
 		manifest string
-		options  samples.PerturbationOptions
+		options  samples.Spec
 		want     string // DIR is the folder
 		hint     string
 	}{
-		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.PerturbationOptions{}, `read perturbations DIR: record 12: gene "X" is not in the graph`, "--unknown-genes"},
-		{"no gene", map[string]string{"5": fitness("1")}, "", samples.PerturbationOptions{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
-		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "with aliases"},
-		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "spaces"},
-		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},
-		{"pickle", map[string]string{"0": "\x80\x04\x95"}, "", samples.PerturbationOptions{}, "read torchcell store DIR: record 0: byte 0: found", "processed/lmdb"},
-		{"zlib without STORE.json", map[string]string{"0": deflate(fitness("1", "A"))}, "", samples.PerturbationOptions{}, "record 0: byte 0", "STORE.json"},
-		{"not zlib", map[string]string{"0": fitness("1", "A")}, `{"codec": "zlib"}`, samples.PerturbationOptions{}, "record 0: zlib", ""},
-		{"zlib cut off", map[string]string{"0": deflate(fitness("1", "A"))[:30]}, `{"codec": "zlib"}`, samples.PerturbationOptions{}, "record 0: unexpected EOF", ""},
-		{"other codec", map[string]string{"0": fitness("1", "A")}, `{"codec": "lz4"}`, samples.PerturbationOptions{}, `found codec "lz4", expected none or zlib`, ""},
-		{"bad STORE.json", map[string]string{"0": fitness("1", "A")}, `{"codec": `, samples.PerturbationOptions{}, "read DIR/STORE.json: unexpected end", ""},
-		{"records missing", map[string]string{"0": fitness("1", "A")}, `{"codec": "none", "n_pool": 2}`, samples.PerturbationOptions{}, "found 1 record, expected 2", ""},
-		{"number beyond the build", map[string]string{"7": fitness("1", "A")}, `{"codec": "none", "n_records_keyspace": 7}`, samples.PerturbationOptions{}, "found record 7, expected a number below 7", ""},
-		{"two kinds of keys", map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")}, "", samples.PerturbationOptions{}, `found the key "data_1"`, ""},
-		{"padded keys", map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")}, "", samples.PerturbationOptions{}, `found the key "002"`, ""},
-		{"another key", map[string]string{"data_0": fitness("1", "A"), "data_x": fitness("1", "A")}, "", samples.PerturbationOptions{}, `found the key "data_x"`, ""},
-		{"text behind a number", map[string]string{"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A")}, "", samples.PerturbationOptions{},
+		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.Spec{}, `read perturbations DIR: record 12: gene "X" is not in the graph`, "--unknown-genes"},
+		{"no gene", map[string]string{"5": fitness("1")}, "", samples.Spec{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
+		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", samples.Spec{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "with aliases"},
+		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.Spec{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "spaces"},
+		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", samples.Spec{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},
+		{"pickle", map[string]string{"0": "\x80\x04\x95"}, "", samples.Spec{}, "read torchcell store DIR: record 0: byte 0: found", "processed/lmdb"},
+		{"zlib without STORE.json", map[string]string{"0": deflate(fitness("1", "A"))}, "", samples.Spec{}, "record 0: byte 0", "STORE.json"},
+		{"not zlib", map[string]string{"0": fitness("1", "A")}, `{"codec": "zlib"}`, samples.Spec{}, "record 0: zlib", ""},
+		{"zlib cut off", map[string]string{"0": deflate(fitness("1", "A"))[:30]}, `{"codec": "zlib"}`, samples.Spec{}, "record 0: unexpected EOF", ""},
+		{"other codec", map[string]string{"0": fitness("1", "A")}, `{"codec": "lz4"}`, samples.Spec{}, `found codec "lz4", expected none or zlib`, ""},
+		{"bad STORE.json", map[string]string{"0": fitness("1", "A")}, `{"codec": `, samples.Spec{}, "read DIR/STORE.json: unexpected end", ""},
+		{"records missing", map[string]string{"0": fitness("1", "A")}, `{"codec": "none", "n_pool": 2}`, samples.Spec{}, "found 1 record, expected 2", ""},
+		{"number beyond the build", map[string]string{"7": fitness("1", "A")}, `{"codec": "none", "n_records_keyspace": 7}`, samples.Spec{}, "found record 7, expected a number below 7", ""},
+		{"two kinds of keys", map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")}, "", samples.Spec{}, `found the key "data_1"`, ""},
+		{"padded keys", map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")}, "", samples.Spec{}, `found the key "002"`, ""},
+		{"another key", map[string]string{"data_0": fitness("1", "A"), "data_x": fitness("1", "A")}, "", samples.Spec{}, `found the key "data_x"`, ""},
+		{"text behind a number", map[string]string{"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A")}, "", samples.Spec{},
 			`record 1: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
-		{"text before a number", map[string]string{"0": experiment("y", "", `"y": "x"`, "A"), "1": experiment("y", "", `"y": 1`, "A")}, "", samples.PerturbationOptions{},
+		{"text before a number", map[string]string{"0": experiment("y", "", `"y": "x"`, "A"), "1": experiment("y", "", `"y": 1`, "A")}, "", samples.Spec{},
 			`record 0: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
-		{"text in a phenotype that is wanted", map[string]string{"0": experiment("y", "", `"y": "x"`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"y"}},
+		{"text in a phenotype that is wanted", map[string]string{"0": experiment("y", "", `"y": "x"`, "A")}, "", samples.Spec{Phenotypes: []string{"y"}},
 			`record 0: phenotype "y": found a text`, ""},
-		{"no such phenotype to leave out", map[string]string{"0": fitness("1", "A")}, "", samples.PerturbationOptions{NotPhenotypes: []string{"fitness_sd"}},
+		{"no such phenotype to leave out", map[string]string{"0": fitness("1", "A")}, "", samples.Spec{NotPhenotypes: []string{"fitness_sd"}},
 			`expected phenotype column "fitness_sd"`, `did you mean "fitness_se"?`},
-		{"integer beyond float64", map[string]string{"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A")}, "", samples.PerturbationOptions{},
+		{"integer beyond float64", map[string]string{"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A")}, "", samples.Spec{},
 			"record 1: found integer \"-9007199254740993\", which a 64-bit floating-point number cannot hold exactly", ""},
-		{"number too small", map[string]string{"0": fitness("1e-320", "A"), "1": fitness("-1e-400", "A")}, "", samples.PerturbationOptions{},
+		{"number too small", map[string]string{"0": fitness("1e-320", "A"), "1": fitness("-1e-400", "A")}, "", samples.Spec{},
 			"record 1: found number \"-1e-400\", which is too small for a 64-bit floating-point number", ""},
-		{"damaged record", map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]}, "", samples.PerturbationOptions{}, "record 1: byte 100: found the end", ""},
+		{"damaged record", map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]}, "", samples.Spec{}, "record 1: byte 100: found the end", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -267,7 +268,7 @@ func TestErrors(t *testing.T) {
 	t.Run("columns named", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"0": fitness("1", "A")})
-		for _, options := range []samples.PerturbationOptions{{IDColumn: "strain"}, {Phenotypes: []string{"fitness"}, NotPhenotypes: []string{"fitness"}}} {
+		for _, options := range []samples.Spec{{IDColumn: "strain"}, {Phenotypes: []string{"fitness"}, NotPhenotypes: []string{"fitness"}}} {
 			if _, _, _, err := read(dir, options); fault.KindOf(err) != fault.Usage {
 				t.Errorf("got %v, want wrong usage", err)
 			}
@@ -276,13 +277,13 @@ func TestErrors(t *testing.T) {
 	t.Run("folder above", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "lmdb"), nil)
-		_, _, _, err := read(dir, samples.PerturbationOptions{})
+		_, _, _, err := read(dir, samples.Spec{})
 		refused(t, err, "found a folder without data.mdb", "use "+filepath.Join(dir, "lmdb"))
 	})
 	t.Run("written to", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"0": fitness("1", "A")})
-		p, err := samples.OpenFile(dir, abc, samples.PerturbationOptions{})
+		p, err := openFile(dir, abc, samples.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +296,7 @@ func TestErrors(t *testing.T) {
 	t.Run("the receiver's error", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"0": fitness("1", "A")})
-		p, err := samples.OpenFile(dir, abc, samples.PerturbationOptions{})
+		p, err := openFile(dir, abc, samples.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +339,7 @@ func TestUnfinished(t *testing.T) {
 			}
 			t.Chdir(dir)
 			for _, path := range []string{dir, ".", dir + "/"} {
-				_, samples, _, err := read(path, samples.PerturbationOptions{})
+				_, samples, _, err := read(path, samples.Spec{})
 				if !test.ok {
 					refused(t, err, "the stage is unfinished: found no STAGE_COMPLETE", "torchcell finish its build")
 				} else if err != nil || len(samples) != 1 {
@@ -368,7 +369,7 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, samples, _, err := read(dir, samples.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true})
+		_, samples, _, err := read(dir, samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Errorf("%s: %v of kind %d", what, err, fault.KindOf(err))
 		}
@@ -408,7 +409,7 @@ func TestEveryBitOfZlib(t *testing.T) {
 	dir, value := t.TempDir(), deflate(fitness("0.125", "A", "B"))
 	write(t, dir, map[string]string{"0": value})
 	writeFile(t, `{"codec": "zlib"}`, dir, "STORE.json")
-	_, want, _, err := read(dir, samples.PerturbationOptions{})
+	_, want, _, err := read(dir, samples.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +424,7 @@ func TestEveryBitOfZlib(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, got, _, err := read(dir, samples.PerturbationOptions{}); err == nil && !slices.Equal(got, want) {
+		if _, got, _, err := read(dir, samples.Spec{}); err == nil && !slices.Equal(got, want) {
 			t.Errorf("bit %d of byte %d: got %v, want %v", bit%8, bit/8-start, got, want)
 		}
 		content[bit/8] ^= 1 << (bit % 8)
@@ -431,6 +432,25 @@ func TestEveryBitOfZlib(t *testing.T) {
 }
 
 // aliases are other names of genes.
+// openFile opens a set, with the names that a test knows besides ids.
+func openFile(
+	dir string, genes *ingest.Nodes, spec samples.Spec, known ...*names.Resolver,
+) (samples.Perturbations, error) {
+	spec.File = dir
+	if err := conf.Check(&spec); err != nil {
+		return nil, err
+	}
+	return samples.OpenFile(spec, genes, append(known, nil)[0])
+}
+
+// knownTo are the names that a test with "alias" in its name knows besides ids.
+func knownTo(test string) *names.Resolver {
+	if !strings.Contains(test, "alias") {
+		return nil
+	}
+	return aliases(map[string]uint32{"alpha": 2})
+}
+
 func aliases(rows map[string]uint32) *names.Resolver {
 	b := names.NewBuilder(abc, len(rows))
 	level := b.AddLevels("alias")

@@ -1,0 +1,75 @@
+package samples
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/samples/duplicates"
+	"tcbuild/internal/testing/sets"
+)
+
+// What a set that changes between two readings has then is never mixed with what it had before,
+// even if size and modification time are as before.
+func TestChangesBetweenReadings(t *testing.T) {
+	const before = "genes\ty\nA\t1\nB\t2\nA\t3\n"
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
+	for _, after := range []string{"genes\ty\nB\t1\nA\t2\nA\t3\n", "genes\ty\nA\t1\nB\t2\n", before + "B\t4\n"} {
+		for _, choice := range []duplicates.Choice{duplicates.Last, duplicates.Mean} {
+			path := filepath.Join(t.TempDir(), "set.tsv")
+			if err := os.WriteFile(path, []byte(before), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := openFile(path, genes, Spec{Phenotypes: []string{"y"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer set.Close()
+			change := func() error {
+				return errors.Join(os.WriteFile(path, []byte(after), 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
+			}
+			rule := duplicates.Rule{Duplicates: choice}
+			merged, err := duplicates.Apply(&changing{set, change}, rule, path, genes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = sets.Read(merged, func(*ingest.Samples) error { return nil })
+			if err == nil {
+				err = set.Unchanged()
+			}
+			if fault.KindOf(err) != fault.Busy {
+				t.Errorf("%s of %q: got %v", choice, after, err)
+			}
+		}
+	}
+}
+
+// changing is a set that changes after it is read.
+type changing struct {
+	ingest.SampleSource
+	change func() error
+}
+
+func (c *changing) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		for batch, err := range c.SampleSource.Batches(ctx, account) {
+			if !yield(batch, err) {
+				return
+			}
+		}
+		if err := c.change(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
