@@ -113,7 +113,9 @@ read-only disk. [FORMAT.md](../store/FORMAT.md) specifies every byte.
 ### Streams and errors
 
 Results go to stdout. Logs and progress go to stderr: a short line and a progress bar on a terminal,
-full times and a line every 30 seconds elsewhere, one JSON object per line with @--log-format json@.
+full times and a line every 30 seconds elsewhere. With @--log-format json@ each line is a JSON object:
+progress twice a second, as numbers (@done@, @total@, 0 if unknown, and @bytes@), and an error at the
+end, with its exit code (@code@) and @hint@.
 @--quiet@ prints nothing on success. A result that cannot be printed, because stdout is full or
 closed, is an error.
 

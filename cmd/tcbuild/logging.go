@@ -12,13 +12,16 @@ import (
 // clearLine clears the terminal's current line, which may show a progress bar.
 const clearLine = "\033[2K\r"
 
+// jsonLog is the --log-format that has a JSON object per line.
+const jsonLog = "json"
+
 // openLog makes the log that the flags ask for.
 func (e *env) openLog() {
 	options := &slog.HandlerOptions{}
 	if e.quiet {
 		options.Level = slog.LevelError
 	}
-	if e.logFormat == "json" {
+	if e.logFormat == jsonLog {
 		e.log = slog.New(slog.NewJSONHandler(e.stderr, options))
 	} else {
 		e.log = slog.New(newTextHandler(e.screen, e.terminal, options.Level))
@@ -27,7 +30,7 @@ func (e *env) openLog() {
 
 // fileHandler formats a log file as the flags ask for.
 func (e *env) fileHandler(out io.Writer) slog.Handler {
-	if e.logFormat == "json" {
+	if e.logFormat == jsonLog {
 		return slog.NewJSONHandler(out, nil)
 	}
 	return newTextHandler(out, false, slog.LevelInfo)

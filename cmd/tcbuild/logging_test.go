@@ -66,21 +66,24 @@ func TestProgressLine(t *testing.T) {
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name            string
+		name, format    string
 		terminal, quiet bool
 		total           int
 		want            string // "" is nothing
 	}{
-		{"bar", true, false, 100, "build 1.00 MB"},
-		{"spinner", true, false, 0, "build 1.00 MB"},
-		{"quiet", true, true, 100, ""},
-		{"log", false, false, 100, "build  samples=50 of=100"},
-		{"quiet log", false, true, 100, ""},
+		{"bar", "text", true, false, 100, "build 1.00 MB"},
+		{"spinner", "text", true, false, 0, "build 1.00 MB"},
+		{"quiet", "text", true, true, 100, ""},
+		{"log", "text", false, false, 100, "build  samples=50 of=100"},
+		{"quiet log", "text", false, true, 100, ""},
+		{"json", "json", true, false, 100, `"msg":"build","done":50,"total":100,"bytes":1000000}`},
+		{"json of unknown length", "json", false, false, 0, `"done":50,"total":0,"bytes":1000000}`},
+		{"quiet json", "json", false, true, 100, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
 			e := newEnv(nil, &out)
-			e.terminal, e.logFormat, e.quiet = c.terminal, "text", c.quiet
+			e.terminal, e.logFormat, e.quiet = c.terminal, c.format, c.quiet
 			e.openLog()
 			p := newProgress(e, "build", c.total)
 			p.shown = p.shown.Add(-progressEvery) // the next line is due
@@ -90,10 +93,11 @@ func TestProgress(t *testing.T) {
 			if got := out.String(); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 				t.Errorf("got %q, want it to contain %q", got, c.want)
 			}
-			if c.terminal && !c.quiet && !strings.HasSuffix(out.String(), "\033[2K\r") {
+			bar := c.terminal && !c.quiet && c.format == "text"
+			if bar && !strings.HasSuffix(out.String(), "\033[2K\r") {
 				t.Errorf("the bar stays: %q", out.String())
 			}
-			if lines := strings.Count(out.String(), "\n"); !c.terminal && lines > 1 {
+			if lines := strings.Count(out.String(), "\n"); !bar && lines > 1 {
 				t.Errorf("got %d log lines, want one in %s", lines, progressEvery)
 			}
 		})
@@ -111,6 +115,24 @@ func TestHumanUnits(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 332_313: "332,313", -999: "-999", -1000: "-1,000", 1_234_567: "1,234,567"} {
 		if got := humanCount(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+}
+
+// With --log-format json the error of a run is a record, with the exit code and the hint.
+func TestErrorAsJSON(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		want string // regular expression
+	}{
+		{[]string{"verify", "/none/such"}, `"msg":".*/none/such.*","code":\d,"hint":".+"\}\n$`},
+		{[]string{"verify", "/none/such", "wrokers=3"}, `"msg":"read settings override wrokers=3: .*","code":2,"hint":"did you mean workers\?"\}\n$`},
+	} {
+		var out, log bytes.Buffer
+		code := run(t.Context(), append(c.args, "--log-format", "json"), &out, &log)
+		if want := `^\{"time":"[^"]+","level":"ERROR",` + c.want; code == 0 || !regexp.MustCompile(want).MatchString(log.String()) {
+			t.Errorf("%v: got code %d and\n%s\nwant\n%s", c.args, code, log.String(), want)
 		}
 	}
 }

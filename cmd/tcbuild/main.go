@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -54,7 +55,11 @@ func ended(ctx context.Context, e *env, err error) int {
 		return int(code)
 	}
 	err = exitReason(ctx, err)
-	printError(e.stderr, err)
+	if e.logFormat == jsonLog {
+		logError(e.stderr, err)
+	} else {
+		printError(e.stderr, err)
+	}
 	return fault.ExitCode(err)
 }
 
@@ -74,18 +79,34 @@ func exitReason(ctx context.Context, err error) error {
 
 // printError prints an error on one line and its hint, if any, on a second one.
 func printError(stderr *printable, err error) {
+	message, hint := describeError(stderr, err)
+	fmt.Fprintln(stderr, "tcbuild:", message)
+	if hint != "" {
+		fmt.Fprintln(stderr, "hint:", hint)
+	}
+}
+
+// logError prints an error as the last record of a JSON log, with the exit code and the hint.
+func logError(stderr *printable, err error) {
+	message, hint := describeError(stderr, err)
+	attrs := []any{"code", fault.ExitCode(err)}
+	if hint != "" {
+		attrs = append(attrs, "hint", hint)
+	}
+	slog.New(slog.NewJSONHandler(stderr, nil)).Error(message, attrs...)
+}
+
+// describeError returns an error and its hint, each on one line. It prints the stack of a bug.
+func describeError(stderr *printable, err error) (message, hint string) {
 	oneLine := func(text string) string { return clip(strings.ReplaceAll(text, "\n", "; ")) }
 	if bug, ok := errors.AsType[*fault.Bug](err); ok {
 		stderr.Write(bug.Stack)
 	}
-	message := err.Error()
+	message = err.Error()
 	if fault.DiskFull(err) {
 		message = "the disk is full: " + message
 	}
-	fmt.Fprintln(stderr, "tcbuild:", oneLine(message))
-	if hint := fault.HintOf(err); hint != "" {
-		fmt.Fprintln(stderr, "hint:", oneLine(hint))
-	}
+	return oneLine(message), oneLine(fault.HintOf(err))
 }
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGUSR1 (which SLURM sends as a

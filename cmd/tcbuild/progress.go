@@ -12,8 +12,12 @@ import (
 	"tcbuild/ingest"
 )
 
-// progressEvery is the time between the log lines that replace the bar.
-const progressEvery = 30 * time.Second
+// The time between the log lines that replace the bar, for people and, as JSON, for programs that
+// show a bar of their own.
+const (
+	progressEvery     = 30 * time.Second
+	jsonProgressEvery = 500 * time.Millisecond
+)
 
 // progress shows how far a stage is: with a bar on a terminal, with regular log lines elsewhere,
 // not at all with --quiet. It is safe for concurrent use.
@@ -22,6 +26,7 @@ type progress struct {
 	stage string
 	total int // samples; 0 when unknown
 	bar   *progressbar.ProgressBar
+	every time.Duration // between log lines
 
 	mu             sync.Mutex
 	started, shown time.Time
@@ -32,7 +37,11 @@ type progress struct {
 // newProgress starts to show a stage of total samples, 0 if unknown.
 func newProgress(e *env, stage string, total int) *progress {
 	now := time.Now()
-	p := &progress{env: e, stage: stage, total: total, started: now, shown: now}
+	p := &progress{env: e, stage: stage, total: total, every: progressEvery, started: now, shown: now}
+	if e.logFormat == jsonLog {
+		p.every = jsonProgressEvery
+		return p
+	}
 	if !e.terminal || e.quiet {
 		return p
 	}
@@ -67,8 +76,12 @@ func (p *progress) Add(samples int, bytes int64) {
 			p.bar.Describe(p.stage + " " + humanBytes(p.bytes))
 		}
 		_ = p.bar.Add(samples) // the build does not depend on the bar
-	case !p.env.quiet && time.Since(p.shown) >= progressEvery:
+	case !p.env.quiet && time.Since(p.shown) >= p.every:
 		p.shown = time.Now()
+		if p.env.logFormat == jsonLog {
+			p.env.log.Info(p.stage, "done", p.samples, "total", p.total, "bytes", p.bytes)
+			return
+		}
 		p.env.log.Info(p.stage, p.line(time.Since(p.started))...)
 	}
 }

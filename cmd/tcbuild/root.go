@@ -65,7 +65,7 @@ func newRoot(e *env) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&e.config, "config", "", "settings `FILE`: a YAML file or a preset ("+strings.Join(conf.Presets(), ", ")+")")
 	_ = root.RegisterFlagCompletionFunc("config", cobra.FixedCompletions(conf.Presets(), cobra.ShellCompDirectiveDefault))
-	choiceFlag(root, &e.logFormat, "log-format", "text", []string{"text", "json"}, "how to log to stderr: text or json")
+	choiceFlag(root, &e.logFormat, "log-format", "text", []string{"text", jsonLog}, "how to log to stderr: text or json")
 	flags.AddFlag(root.Flags().Lookup("log-format"))
 	flags.BoolVar(&e.quiet, "quiet", false, "print nothing on success")
 
