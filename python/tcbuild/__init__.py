@@ -1,8 +1,10 @@
-"""Reads tcbuild datasets for training code: samples, phenotypes, and masks of all three variants.
+"""Builds tcbuild datasets, asks them, and reads them for training code: samples, phenotypes, and
+masks of all three variants.
 
     import tcbuild
 
-    dataset = tcbuild.open("cell/indices")
+    dataset = tcbuild.build("cell/graph", frame, out="cell/dataset")    # or open("cell/dataset")
+    sick = dataset.where("fitness < 0.8")
     sample = dataset[0]
     sample.deleted_genes, sample.phenotypes, sample.masks["gene__physical__gene"]
 
@@ -15,7 +17,8 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from tcbuild import _notebook as _notebook
-from tcbuild import errors
+from tcbuild import _program, errors
+from tcbuild._build import build, build_graph, diff
 from tcbuild._dataset import Dataset, Phenotype, open
 from tcbuild._graph.folder import read_graph_folder
 from tcbuild._graph.graph import CellGraph
@@ -26,6 +29,8 @@ from tcbuild.errors import DatasetError
 
 _ROOMS = ["anndata", "pyg", "torch", "torchcell"]
 
+__version__ = _program.VERSION
+
 __all__ = [
     "CellGraph",
     "Dataset",
@@ -34,6 +39,9 @@ __all__ = [
     "Phenotype",
     "Sample",
     "Samples",
+    "build",
+    "build_graph",
+    "diff",
     "errors",
     "open",
     "read_graph_folder",

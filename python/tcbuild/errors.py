@@ -12,15 +12,20 @@ from typing import TypeVar
 
 __all__ = [
     "AnnDataError",
+    "BuildError",
+    "BusyError",
     "DamagedFileError",
     "DamagedRecordError",
     "DatasetError",
+    "DifferenceError",
     "FormatVersionError",
     "GraphError",
+    "InputError",
     "ManifestError",
     "MissingFileError",
     "MissingShardError",
     "SelectionError",
+    "SettingsError",
     "UnknownNameError",
     "UnreadableFileError",
 ]
@@ -78,6 +83,30 @@ class GraphError(DatasetError, ValueError):
 
 class DamagedRecordError(DatasetError):
     """A sample's masks do not match their stored checksum, or cannot be read."""
+
+
+class BuildError(DatasetError):
+    """The program failed, or cannot be run. `printed` has the lines that it printed before."""
+
+    printed: list[str] = []
+
+
+class SettingsError(BuildError, ValueError):
+    """The program found wrong settings."""
+
+
+class InputError(BuildError, ValueError):
+    """The program found bad data in a graph or a perturbation set."""
+
+
+class DifferenceError(BuildError):
+    """The program found a difference, or a damaged dataset."""
+
+
+class BusyError(BuildError):
+    """Run it again: the program was interrupted, another one builds the same, or an input changed
+    while it was read.
+    """
 
 
 def missing_package(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:

@@ -1,0 +1,140 @@
+"""Builds graphs and datasets with the program, from what Python has."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tcbuild import _program, _tables
+from tcbuild._dataset import Dataset, open
+from tcbuild.errors import DifferenceError
+
+_CELLS = (".h5ad", ".zarr")
+
+
+def build(
+    graph: Any,
+    samples: Any,
+    out: str | os.PathLike[str],
+    *,
+    timeout: float | None = None,
+    **settings: Any,
+) -> Dataset:
+    """Builds a dataset with the program tcbuild, and opens it.
+
+        dataset = tcbuild.build("cell/graph", frame, out="cell/dataset", genes_columns=["a", "b"])
+
+    graph: a graph's folder; tables by node and edge type, such as "gene" and ("gene", "physical",
+        "gene"); a PyG HeteroData whose stores have node_ids; or settings of build_graph
+    samples: the path of a table in any form that the program reads; a pandas, polars or pyarrow
+        table; an AnnData, or the path of one (.h5ad, .zarr), with a sample per cell; a list of
+        lists of genes. None builds only the graph's incidence
+    out: the dataset's folder. If it has this dataset already, nothing is done
+    timeout: seconds until the program is asked to end
+    settings: as in YAML (`tcbuild docs settings`), such as reaction_rule="gpr"; mode="indices" or
+        "full-masks" builds the variants that store masks
+
+    The program's log goes to the logger tcbuild. Errors are those of tcbuild.errors.
+    """
+    path, mode = Path(out), settings.pop("mode", "incidence")
+    kind = ["incidence"] if mode == "incidence" else ["dataset", f"--mode={mode}"]
+    names: dict[str, str] = {}
+    with _scratch(path) as scratch:
+        folder = _graph(graph, scratch / "graph", names, timeout)
+        words = [*kind, f"--graph={folder}", f"--out={path}"]
+        if samples is not None:
+            words.append(f"--perturbations={_samples(samples, scratch, names, settings)}")
+        _program.show(_program.run(*words, settings=settings, names=names, timeout=timeout))
+    return open(path)
+
+
+def build_graph(
+    settings: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    timeout: float | None = None,
+    **changes: Any,
+) -> Path:
+    """Builds a graph's folder from public sources, and returns its path.
+
+        graph = tcbuild.build_graph("yeast", data="downloads", out="yeast/graph")
+
+    settings: the name of a preset, the path of a YAML file, or a dict of settings, in which
+        "config" may name one of these
+    changes: settings that replace those. One of both has "out", the folder
+    """
+    given = dict(settings) if isinstance(settings, Mapping) else {"config": os.fspath(settings)}
+    given |= changes
+    config, out = given.pop("config", None), given.get("out")
+    words = ["ingest", "graph"] + ([f"--config={os.fspath(config)}"] if config else [])
+    if out is None:
+        raise TypeError("build_graph: found no out, expected the folder to create")
+    _program.show(_program.run(*words, settings=given, timeout=timeout))
+    return Path(out)
+
+
+def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) -> list[str]:
+    """What differs between two datasets or graphs, by name; an empty list if nothing does.
+
+    settings: as of `tcbuild diff`, such as limit=0 for every difference
+    """
+    try:
+        _program.run("diff", os.path.abspath(a), os.path.abspath(b), settings=settings)
+    except DifferenceError as error:
+        if not error.printed:  # a damaged dataset
+            raise
+        return error.printed
+    return []
+
+
+@contextmanager
+def _scratch(out: Path) -> Iterator[Path]:
+    """A folder for what the program reads, on the disk of its output, removed in the end."""
+    beside = next(folder for folder in Path(os.path.abspath(out)).parents if folder.is_dir())
+    with tempfile.TemporaryDirectory(dir=beside, prefix=f".{out.name}.tcbuild-") as folder:
+        yield Path(folder)
+
+
+def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | None) -> Path:
+    """A graph's folder; what messages call it goes to names."""
+    if isinstance(graph, (str, os.PathLike)):
+        return Path(graph)
+    if hasattr(graph, "node_items"):
+        names[str(folder)] = "graph (HeteroData)"
+        graph, left = _tables.tables_of(graph)
+        if left:
+            _program.warn("entries of the HeteroData that are no columns", left)
+    elif not isinstance(graph, Mapping):
+        raise TypeError(
+            f"build: found a graph of type {type(graph).__name__}, expected a folder, tables by "
+            "type, a HeteroData or settings"
+        )
+    elif not any(_tables.is_table(table) for table in graph.values()):
+        names[str(folder)] = "graph"
+        return build_graph({**graph, "out": folder}, timeout=timeout)
+    names.setdefault(str(folder), "graph (DataFrames)")
+    return _tables.write_graph(graph, folder)
+
+
+def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[str, Any]) -> str:
+    """The path of the samples; what messages call it goes to names. Of cells, the attributes say
+    where they are.
+    """
+    is_path = isinstance(samples, (str, os.PathLike))
+    if is_path and not (Path(samples).suffix in _CELLS and os.path.exists(samples)):
+        return str(samples)
+    if is_path or _tables.is_cells(samples):
+        name = str(samples) if is_path else "samples (AnnData)"
+        table, own = _tables.cells_table(samples)
+        if settings.get("attributes") is not None:
+            settings["attributes"] = [*settings["attributes"], *own]
+    else:
+        kind = "list" if isinstance(samples, (list, tuple)) else type(samples).__name__
+        name = f"samples ({kind})"
+        table = _tables.as_table(samples, name)
+    file = _tables.write_table(table, scratch / "samples.arrow")
+    names[str(file)] = name
+    return str(file)

@@ -1,0 +1,249 @@
+"""Runs the program tcbuild: its log, progress, results and errors become Python's."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tcbuild.errors import BuildError, BusyError, DifferenceError, InputError, SettingsError
+
+VERSION = "0.1.0"  # of the package and of its program
+
+_KINDS: dict[int, type[BuildError]] = {
+    2: SettingsError,
+    3: InputError,
+    4: DifferenceError,
+    75: BusyError,
+}
+_ENDING = 6  # seconds: the program ends itself 5 s after a signal
+_LEVELS = {"DEBUG": logging.DEBUG, "WARN": logging.WARNING, "ERROR": logging.ERROR}
+_FIXED = {"time", "level", "msg"}
+
+_log = logging.getLogger("tcbuild")
+
+
+def run(
+    *command: str | os.PathLike[str],
+    settings: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> list[str]:
+    """Runs a command of the program, and returns the lines that it prints.
+
+    settings: as in YAML; those that are None are left out
+    names: what messages call a path, such as that of a temporary file
+    timeout: seconds after which the program is asked to end
+    """
+    given = [
+        f"{key}={_yaml(value)}" for key, value in (settings or {}).items() if value is not None
+    ]
+    words = [*(os.fspath(word) for word in command), *given, "--log-format=json"]
+    return _Run([_checked_program(), *words], names or {}, timeout).lines()
+
+
+class _Run:
+    """The program as a child, in a process group of its own: Ctrl-C reaches it only from here."""
+
+    def __init__(self, command: Sequence[str], names: Mapping[str, str], timeout: float | None):
+        self._command, self._names, self._timeout = command, names, timeout
+        self._printed: list[str] = []
+        self._others: list[str] = []  # lines of stderr that are no records
+        self._error: BuildError | None = None
+        self._bar: Any = None
+
+    def lines(self) -> list[str]:
+        child = subprocess.Popen(
+            self._command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+        assert child.stdout is not None and child.stderr is not None
+        printed = child.stdout
+        reader = threading.Thread(target=lambda: self._printed.extend(printed), daemon=True)
+        reader.start()
+        timer = threading.Timer(self._timeout or 0, child.send_signal, [signal.SIGTERM])
+        if self._timeout is not None:
+            timer.start()
+        try:
+            for line in child.stderr:
+                self._said(self._named(line.rstrip("\n")))
+            child.wait()
+        except BaseException:  # Ctrl-C, or whatever else ends a call in the middle
+            child.send_signal(signal.SIGINT)
+            raise
+        finally:
+            timer.cancel()
+            _wait(child)
+            reader.join()
+            child.stdout.close()
+            child.stderr.close()
+            if self._bar is not None:
+                self._bar.close()
+        lines = [self._named(line.rstrip("\n")) for line in self._printed]
+        if child.returncode:
+            error = self._error or self._untold(child.returncode)
+            error.printed = lines
+            raise error
+        return [*self._others, *lines]
+
+    def _named(self, text: str) -> str:
+        for path, name in self._names.items():
+            text = text.replace(path, name)
+        return text
+
+    def _said(self, line: str) -> None:
+        """Takes a line of the log."""
+        try:
+            record = json.loads(line)
+            message, level = record["msg"], _LEVELS.get(record["level"], logging.INFO)
+        except (ValueError, TypeError, KeyError):
+            self._others.append(line)
+            return
+        if "code" in record:
+            kind = _KINDS.get(record["code"], BuildError)
+            self._error = kind(message, record.get("hint", "see the log"))
+        elif "done" in record:
+            self._show(message, record["done"], record["total"])
+        else:
+            more = " ".join(f"{key}={record[key]}" for key in record if key not in _FIXED)
+            _log.log(level, "%s", f"{message}  {more}".rstrip())
+
+    def _show(self, stage: str, done: int, total: int) -> None:
+        if self._bar is None or self._bar.desc != stage:
+            if self._bar is not None:
+                self._bar.close()
+            bars = import_module("tqdm.auto")  # of terminals and notebooks
+            self._bar = bars.tqdm(
+                total=total or None,
+                unit=" samples",
+                leave=False,
+                disable=False if _shell() else None,
+            )
+            self._bar.desc = stage
+        self._bar.update(done - self._bar.n)
+
+    def _untold(self, code: int) -> BuildError:
+        """The error of a program that ended without a record of its own."""
+        text = "\n".join(self._others[-20:]).removeprefix("tcbuild: ")
+        message, _, hint = text.partition("\nhint: ")
+        ended = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return BuildError(
+            message or f"run {' '.join(self._command)[:200]}: it ended with {ended}",
+            hint
+            or "run it again; if it has too little memory, set GOMEMLIMIT or use fewer workers",
+        )
+
+
+def _wait(child: subprocess.Popen[str]) -> None:
+    try:
+        child.wait(_ENDING)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _yaml(value: Any) -> str:
+    """A setting's value as the program reads it after key=."""
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):  # NumPy's and pandas'
+        return value.tolist()
+    raise TypeError(
+        f"write settings: found {type(value).__name__}, expected texts, numbers, lists and dicts"
+    )
+
+
+def _checked_program() -> str:
+    """The program of this environment, else of PATH, after a check of its version."""
+    scripts = Path(sysconfig.get_path("scripts")) / "tcbuild"
+    found = str(scripts) if scripts.exists() else shutil.which("tcbuild")
+    if found is None and sys.platform != "linux":
+        raise BuildError(
+            f"find the program tcbuild: there is none for {sys.platform}",
+            "build on Linux, and copy the dataset: reading and training work here, too",
+        )
+    if found is None:
+        raise BuildError(
+            "find the program tcbuild: it is neither in this environment nor in PATH",
+            "pip install --force-reinstall tcbuild from a wheel that has the program",
+        )
+    _check_version(found)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _check_version(program: str) -> None:
+    printed = _Run([program, "version", "--json"], {}, 60).lines()
+    version = json.loads("".join(printed))["version"]
+    if version != VERSION:
+        raise BuildError(
+            f"run {program}: found version {version}, expected {VERSION}, which this package has",
+            "install the program and the package from one wheel",
+        )
+
+
+def _shell() -> Any:
+    """IPython's shell in a notebook; None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell if shell is not None and hasattr(shell, "kernel") else None
+
+
+def show(lines: Sequence[str]) -> None:
+    """Shows what the program printed: as tables in a notebook, in the log elsewhere."""
+    if _shell() is not None:
+        display = import_module("IPython.display")
+        display.display(display.HTML(as_html(lines)))
+        return
+    for line in lines:
+        if line:
+            _log.info("%s", line)
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a line of a table, which the program aligns with spaces."""
+    return re.split(r" {2,}", line.strip())
+
+
+def as_html(lines: Sequence[str]) -> str:
+    """Lines as HTML, where those with several cells are the rows of a table."""
+    parts, rows = [], list[str]()
+    for line in [*lines, ""]:
+        if len(found := cells(line)) > 1:
+            tag = "td" if rows else "th"
+            rows.append("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in found))
+            continue
+        if rows:
+            parts.append("<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>")
+            rows = []
+        if line.strip():
+            parts.append(f"<p>{escape(line)}</p>")
+    return "".join(parts)
+
+
+def warn(message: str, names: Sequence[str]) -> None:
+    """Logs a warning about these names."""
+    shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+    _log.warning("%s: %s", message, shown)

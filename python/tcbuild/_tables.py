@@ -1,0 +1,192 @@
+"""Tables of Python's as the Arrow files that the program reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tcbuild._table.cell_rows import FILE, FILE_ROWS, ROW
+from tcbuild.errors import InputError, missing_package
+
+_BATCH = 1 << 16  # rows of a record batch
+_ATTRIBUTE = {"tcbuild": "attribute"}  # tells the program so, even of a column of numbers
+
+
+def is_table(found: Any) -> bool:
+    """Whether this is a table of pandas, polars or pyarrow."""
+    return hasattr(found, "columns") or hasattr(found, "schema")
+
+
+def is_cells(found: Any) -> bool:
+    """Whether this is an AnnData."""
+    return hasattr(found, "obs") and hasattr(found, "obs_names")
+
+
+def as_table(found: Any, name: str) -> pa.Table:
+    """A table, or a list of lists of genes, as an Arrow table without metadata of its own. Indices
+    of pandas that have names are columns.
+
+    name: what messages call it
+    """
+    try:
+        return _cast(_arrow(found), _VIEWS)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(
+            f"read {name}: {' '.join(' '.join(map(str, error.args)).split())[:300]}",
+            "give a pandas, polars or pyarrow table whose columns each have one type, a list of "
+            "lists of genes, an AnnData, or a path",
+        ) from error
+
+
+def _arrow(found: Any) -> pa.Table:
+    if isinstance(found, pa.Table):
+        return found
+    if isinstance(found, pa.RecordBatch):
+        return pa.Table.from_batches([found])
+    if hasattr(found, "to_arrow"):  # polars, whose texts have long offsets
+        return _cast(found.to_arrow(), {pa.large_string(): pa.string(), **_VIEWS})
+    if hasattr(found, "iloc") and hasattr(found, "columns"):  # pandas
+        if any(name is not None for name in found.index.names):
+            found = found.reset_index()
+        return pa.Table.from_pandas(found, preserve_index=False)
+    if is_table(found) or isinstance(found, (str, bytes)) or not isinstance(found, Sequence):
+        raise TypeError(f"found {type(found).__name__}")
+    for genes in found:
+        if isinstance(genes, str) or not all(isinstance(gene, str) for gene in genes):
+            raise TypeError(f"found {genes!r:.50} in the list, expected a list of genes")
+    return pa.table({"genes": pa.array(map(list, found), pa.list_(pa.string()))})
+
+
+# What the program's library does not read.
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+
+
+def _cast(table: pa.Table, types: Mapping[pa.DataType, pa.DataType]) -> pa.Table:
+    """The table with other types in place of these, also of items and of words."""
+
+    def other(kind: pa.DataType) -> pa.DataType:
+        if pa.types.is_dictionary(kind):
+            return pa.dictionary(kind.index_type, other(kind.value_type), kind.ordered)
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            item = kind.value_field
+            make = pa.list_ if pa.types.is_list(kind) else pa.large_list
+            return make(item.with_type(other(item.type)))
+        return types.get(kind, kind)
+
+    schema = pa.schema([field.with_type(other(field.type)) for field in table.schema])
+    return table if schema == table.schema else table.cast(schema)
+
+
+def write_table(table: pa.Table, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = table.replace_schema_metadata(None)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=_BATCH)
+    return path
+
+
+def cells_table(cells: Any) -> tuple[pa.Table, list[str]]:
+    """A sample per cell of an AnnData, or of the file of one: its id, all of obs, and where its row
+    is; and the names of the columns that say so.
+    """
+    if isinstance(cells, (str, os.PathLike)):
+        file, obs = Path(cells).name, _read_obs(Path(cells))
+    else:
+        file, obs = os.path.basename(getattr(cells, "filename", None) or ""), cells.obs
+    for name in ("sample_id", ROW, FILE, FILE_ROWS):
+        if name in obs.columns:
+            raise InputError(
+                f"read samples (AnnData): obs has a column {name!r}, which tcbuild makes",
+                "rename the column",
+            )
+    table = as_table(obs.reset_index(drop=True), "samples (AnnData)")
+    table = table.add_column(0, "sample_id", pa.array(map(str, obs.index), pa.string()))
+    own = {ROW: pa.array(np.arange(len(obs))), FILE_ROWS: pa.array(np.full(len(obs), len(obs)))}
+    if file:
+        codes = pa.array(np.zeros(len(obs), np.int32))
+        own[FILE] = pa.DictionaryArray.from_arrays(codes, pa.array([file]))
+    for name, values in own.items():
+        table = table.append_column(pa.field(name, values.type, metadata=_ATTRIBUTE), values)
+    return table, [*own]
+
+
+def _read_obs(path: Path) -> Any:
+    """The table obs of an AnnData file, as anndata reads it, and nothing else."""
+    kind = "zarr" if path.is_dir() else "h5py"
+    try:
+        anndata, package = import_module("anndata"), import_module(kind)
+    except ModuleNotFoundError as error:
+        raise missing_package(f"reading {path}", error) from error
+    if kind == "zarr":
+        return anndata.io.read_elem(package.open_group(str(path), mode="r")["obs"])
+    with package.File(path, "r") as file:
+        return anndata.io.read_elem(file["obs"])
+
+
+def write_graph(graph: Mapping[Any, Any], folder: Path) -> Path:
+    """A graph folder of tables by node and edge type: "gene", ("gene", "physical", "gene")."""
+    for kind, found in graph.items():
+        name = kind if isinstance(kind, str) else "__".join(kind)
+        place = "edges" if "__" in name else "nodes"
+        write_table(as_table(found, f"graph ({name})"), folder / place / f"{name}.arrow")
+    return folder
+
+
+def tables_of(data: Any) -> tuple[dict[str, pa.Table], list[str]]:
+    """The tables of a PyG HeteroData, and names of its entries that are no columns.
+
+    Nodes are named by node_ids. Other entries become columns: tensors with a row per node or edge,
+    and lists of texts.
+    """
+    tables, left = {}, []
+    for kind, store in (*data.node_items(), *data.edge_items()):
+        name = kind if isinstance(kind, str) else "__".join(kind)
+        columns = _ids(name, store) if isinstance(kind, str) else _ends(store)
+        rows = len(next(iter(columns.values())))
+        for key, value in store.items():
+            if key in ("node_ids", "num_nodes", "edge_index", "hyperedge_index"):
+                continue
+            column = _column(value, rows)
+            if column is None:
+                left.append(f"{name}.{key}")
+            else:
+                columns[key] = column
+        tables[name] = pa.table(columns)
+    return tables, left
+
+
+def _ids(name: str, store: Any) -> dict[str, Any]:
+    if "node_ids" in store:
+        return {"id": pa.array(store["node_ids"])}
+    if name == "gene":
+        raise InputError(
+            "read graph (HeteroData): its genes have no names",
+            'name them: data["gene"].node_ids = [...], a text per node',
+        )
+    return {"id": pa.array(range(store.num_nodes))}
+
+
+def _ends(store: Any) -> dict[str, Any]:
+    index = store["edge_index" if "edge_index" in store else "hyperedge_index"].cpu().numpy()
+    return {"src_index": pa.array(index[0]), "dst_index": pa.array(index[1])}
+
+
+def _column(value: Any, rows: int) -> Any:
+    """An entry of a store as a column; None if it is none."""
+    if isinstance(value, list):
+        texts = len(value) == rows and all(isinstance(text, str) for text in value)
+        return pa.array(value) if texts else None
+    if not hasattr(value, "detach"):
+        return None
+    values = value.detach().cpu().numpy()
+    if values.ndim == 1 and len(values) == rows:
+        return pa.array(values)
+    if values.ndim == 2 and len(values) == rows and values.shape[1]:
+        return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+    return None
