@@ -103,7 +103,6 @@ def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | Non
     if isinstance(graph, (str, os.PathLike)):
         return Path(graph)
     if hasattr(graph, "node_items"):
-        names[str(folder)] = "graph (HeteroData)"
         graph, left = _tables.tables_of(graph)
         if left:
             _program.warn("entries of the HeteroData that are no columns", left)
@@ -115,8 +114,8 @@ def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | Non
     elif not any(_tables.is_table(table) for table in graph.values()):
         names[str(folder)] = "graph"
         return build_graph({**graph, "out": folder}, timeout=timeout)
-    names.setdefault(str(folder), "graph (DataFrames)")
-    return _tables.write_graph(graph, folder)
+    names |= {str(path): name for path, name in _tables.write_graph(graph, folder).items()}
+    return folder
 
 
 def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[str, Any]) -> str:

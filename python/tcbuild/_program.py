@@ -32,6 +32,7 @@ _KINDS: dict[int, type[BuildError]] = {
 _ENDING = 6  # seconds: the program ends itself 5 s after a signal
 _LEVELS = {"DEBUG": logging.DEBUG, "WARN": logging.WARNING, "ERROR": logging.ERROR}
 _FIXED = {"time", "level", "msg"}
+_FLAG = re.compile(r"(?<!\S)--(?!help\b)([a-z]+(?:-[a-z]+)*)")  # which is a keyword here
 
 _log = logging.getLogger("tcbuild")
 
@@ -117,9 +118,10 @@ class _Run:
         except (ValueError, TypeError, KeyError):
             self._others.append(line)
             return
+        message = _as_keywords(message)
         if "code" in record:
             kind = _KINDS.get(record["code"], BuildError)
-            self._error = kind(message, record.get("hint", "see the log"))
+            self._error = kind(message, _as_keywords(record.get("hint", "see the log")))
         elif "done" in record:
             self._show(message, record["done"], record["total"])
         else:
@@ -150,6 +152,11 @@ class _Run:
             hint
             or "run it again; if it has too little memory, set GOMEMLIMIT or use fewer workers",
         )
+
+
+def _as_keywords(text: str) -> str:
+    """A message with the names of keywords in place of those of flags."""
+    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), text)
 
 
 def _wait(child: subprocess.Popen[str]) -> None:

@@ -120,22 +120,33 @@ def _read_obs(path: Path) -> Any:
     """The table obs of an AnnData file, as anndata reads it, and nothing else."""
     kind = "zarr" if path.is_dir() else "h5py"
     try:
-        anndata, package = import_module("anndata"), import_module(kind)
+        read_elem, package = _anndata().read_elem, import_module(kind)
     except ModuleNotFoundError as error:
         raise missing_package(f"reading {path}", error) from error
     if kind == "zarr":
-        return anndata.io.read_elem(package.open_group(str(path), mode="r")["obs"])
+        return read_elem(package.open_group(str(path), mode="r")["obs"])
     with package.File(path, "r") as file:
-        return anndata.io.read_elem(file["obs"])
+        return read_elem(file["obs"])
 
 
-def write_graph(graph: Mapping[Any, Any], folder: Path) -> Path:
-    """A graph folder of tables by node and edge type: "gene", ("gene", "physical", "gene")."""
+def _anndata() -> Any:
+    try:
+        return import_module("anndata.io")
+    except ModuleNotFoundError:
+        return import_module("anndata.experimental")  # before 0.11
+
+
+def write_graph(graph: Mapping[Any, Any], folder: Path) -> dict[Path, str]:
+    """Writes a graph folder of tables by node and edge type: "gene", ("gene", "physical", "gene").
+    Returns what messages call each file, and the folder last.
+    """
+    names = {}
     for kind, found in graph.items():
-        name = kind if isinstance(kind, str) else "__".join(kind)
-        place = "edges" if "__" in name else "nodes"
-        write_table(as_table(found, f"graph ({name})"), folder / place / f"{name}.arrow")
-    return folder
+        type_name = kind if isinstance(kind, str) else "__".join(kind)
+        place, name = "edges" if "__" in type_name else "nodes", f"graph ({type_name})"
+        path = folder / place / f"{type_name}.arrow"
+        names[write_table(as_table(found, name), path)] = name
+    return names | {folder: "graph"}
 
 
 def tables_of(data: Any) -> tuple[dict[str, pa.Table], list[str]]:

@@ -118,6 +118,20 @@ def test_graphs_are_the_command_lines(tcbuild, case, tmp_path, form):
     assert reader.diff(tmp_path / "got", tmp_path / "want") == []
 
 
+def test_any_table(tmp_path):
+    """The settings are those of the program, and its hints name them as Python does."""
+    graph = {"gene": pd.DataFrame({"id": ["A", "B"]})}
+    frame = pd.DataFrame({"a": ["A", "ctrl"], "b": ["B", "A"], "score": [0.5, 0.25]})
+    columns = ["a", "b"]
+    with pytest.raises(reader.errors.InputError, match=r'"ctrl" .*\nhint: .* pass controls ctrl'):
+        reader.build(graph, frame, tmp_path / "dataset", genes_columns=columns)
+    dataset = reader.build(
+        graph, frame, tmp_path / "dataset", genes_columns=columns, controls=["ctrl"]
+    )
+    assert [sample.deleted.tolist() for sample in dataset] == [[0, 1], [0]]
+    assert dataset.phenotype("score").tolist() == [0.5, 0.25]
+
+
 def test_heterodata_is_the_command_lines(tcbuild, tmp_path):
     torch = pytest.importorskip("torch")
     data = pytest.importorskip("torch_geometric.data").HeteroData()
@@ -184,7 +198,11 @@ def test_other_variants(tcbuild, case, frame, tmp_path):
         ({"samples": pd.DataFrame({"genes": [1, "a"]})}, "InputError", r"read samples \(DataFrame"),
         ({"samples": ["G0"]}, "InputError", "found 'G0' in the list, expected a list of genes"),
         ({"samples": 3}, "InputError", "found int"),
-        ({"graph": {"gene": pd.DataFrame({"name": ["a"]})}}, "InputError", r"graph \(DataFrames\)"),
+        (
+            {"graph": {"gene": pd.DataFrame({"name": ["a"]})}},
+            "InputError",
+            r"nodes graph \(gene\): found columns name",
+        ),
         ({"graph": "/no/such"}, "BuildError", "/no/such: found no such folder"),
         ({"sampels": 3}, "SettingsError", 'unknown setting "sampels"'),
         ({"reaction_rule": "any"}, "SettingsError", "expected all or gpr"),
