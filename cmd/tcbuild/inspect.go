@@ -27,6 +27,7 @@ import (
 
 type inspectOptions struct {
 	samples, graph, html string
+	gene                 string
 	set                  samples.Spec
 	json                 bool
 }
@@ -51,14 +52,18 @@ For a perturbation set, which is a table or the lmdb folder of a torchcell build
 sizes, samples per gene, duplicates, phenotypes, attributes and, with --graph, the genes
 that the graph lacks.
 
+--gene NAME shows one gene of a dataset or a graph, which it finds by any of its names.
+
 --html FILE writes the same as a page with plots.`,
 		Example: `  tcbuild inspect demo/indices
   tcbuild inspect demo/indices --samples 0:3 --json
   tcbuild inspect demo/indices --html indices.html
+  tcbuild inspect yeast/graph --gene VPS8
   tcbuild inspect demo/perturbations.arrow --graph demo/graph`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
+	flags.StringVar(&o.gene, "gene", "", "show a gene of a dataset or a graph, by any of its `NAME`s")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.graph, "graph", "", "cell graph to compare a perturbation set with: `DIR`")
 	set := perturbationFlags(cmd)
@@ -95,16 +100,31 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions, give
 	if keys := o.set.Given(); len(keys) > 0 && kind != "a perturbation set" {
 		return fault.New(fault.Usage, "omit it", "inspect %s: %s is for a perturbation set", path, keys[0])
 	}
+	if given.Changed("gene") && kind == "a perturbation set" {
+		return fault.New(fault.Usage, "omit --gene", "inspect %s: --gene is for a dataset or a graph", path)
+	}
 	return describe(ctx, e, path, o)
 }
 
-func inspectGraph(_ context.Context, e *env, path string, o inspectOptions) error {
+func inspectGraph(ctx context.Context, e *env, path string, o inspectOptions) error {
 	graph, _, err := graph.Read(path)
 	if err != nil {
 		return err
 	}
+	if o.gene != "" {
+		return inspectGene(ctx, e, graph, nil, o)
+	}
 	summary := inspect.Graph(graph)
 	return show(e, summary, summary.Page("Cell graph "+path), o)
+}
+
+func inspectGene(ctx context.Context, e *env, cell *ingest.Graph, dataset *store.Dataset,
+	o inspectOptions) error {
+	summary, err := inspect.Gene(ctx, cell, dataset, o.gene)
+	if err != nil {
+		return err
+	}
+	return show(e, summary, summary.Page(), o)
 }
 
 func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOptions) error {
@@ -181,6 +201,13 @@ func inspectDataset(ctx context.Context, e *env, path string, o inspectOptions) 
 				"inspect %s: --html shows all samples, found --samples %s", path, o.samples)
 		}
 		return inspectSamples(ctx, e, dataset, o.samples, o.json)
+	}
+	if o.gene != "" {
+		cell, err := dataset.Graph()
+		if err != nil {
+			return err
+		}
+		return inspectGene(ctx, e, cell, dataset, o)
 	}
 	summary, err := inspect.Dataset(ctx, dataset)
 	if err != nil {
