@@ -23,7 +23,7 @@ type TextSpec struct {
 	SkipLines int    `yaml:"skip_lines"` // number of lines to skip before the header (default: 0)
 	Comment   string `yaml:"comment"`    // skip lines that start with this text
 
-	Place conf.Place `yaml:"-" json:"-"` // where the settings of the table are, for errors; may be empty
+	Place conf.Place `yaml:"-" json:"-"` // of the settings, for errors; may be empty
 }
 
 // Options returns the layout of the text.

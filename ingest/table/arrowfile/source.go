@@ -43,7 +43,8 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 	magic := make([]byte, len(fileMagic))
 	switch _, err := in.ReadAt(magic, 0); {
 	case strings.HasPrefix(string(magic), "FEA1"):
-		return nil, fault.New(fault.Input, "write it with pyarrow.feather.write_feather(TABLE, FILE, version=2)",
+		return nil, fault.New(fault.Input,
+			"write it with pyarrow.feather.write_feather(TABLE, FILE, version=2)",
 			"open table %s: found Feather version 1, expected version 2, which is an Arrow file", path)
 	case err == nil && string(magic) != fileMagic && schemaAt(in, 0):
 		return nil, StreamError(path)
@@ -139,7 +140,8 @@ func (s *Source) checkRows(record arrow.Record) error {
 		}
 	}
 	if n := record.NumRows(); n < 0 || n > limit || n > 0 && len(s.Names) == 0 {
-		return fmt.Errorf("found a record batch of %d rows and %d columns, expected at most %d rows", n, len(s.Names), limit)
+		return fmt.Errorf("found a record batch of %d rows and %d columns, expected at most %d rows",
+			n, len(s.Names), limit)
 	}
 	return nil
 }

@@ -1,4 +1,5 @@
-// Package parquetfile reads Apache Parquet files as tables.
+// Package parquetfile reads Apache Parquet files as tables. It reads pages with the Parquet library,
+// but not rows: of a file with a wrong bit, the library's reader of rows crashes the program.
 package parquetfile
 
 import (
