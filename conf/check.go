@@ -20,6 +20,7 @@ import (
 //	File   string  `yaml:"file" required:"yes"`               // in place of yes, a hint
 //	Loops  Loops   `yaml:"self_loops" words:"keep none"`      // if it is set, it has one of the words
 //	Relate string  `yaml:"relation" default:"has_annotation"`
+//	Table  Table   `yaml:",inline" required:"file"`           // what is inline has a value of this key
 //	Ignore []string `yaml:"ignore" forms:"matrix"`            // for sections of these forms; *: any
 //	GEM    GEM     `yaml:"gem"`                               // a section may be omitted as a whole
 //
@@ -44,11 +45,11 @@ func checkSection(v reflect.Value, above Place, path string) error {
 			own.SetString(string(place.at(path)))
 		}
 	}
-	c := sectionCheck{place: place, path: path}
+	c := sectionCheck{section: v, place: place, path: path}
 	if section, ok := v.Addr().Interface().(interface{ Form() string }); ok {
 		c.form = section.Form()
 	}
-	if err := c.fields(v, ""); err != nil {
+	if err := c.fields(v, rules{}); err != nil {
 		return err
 	}
 	return c.self(v, path)
@@ -67,6 +68,7 @@ func (p Place) at(key string) Place {
 
 // sectionCheck checks a section.
 type sectionCheck struct {
+	section    reflect.Value
 	place      Place
 	path, form string
 }
@@ -92,23 +94,29 @@ func (c sectionCheck) self(v reflect.Value, key string) error {
 	return nil
 }
 
-// fields checks the fields of a struct. forms is the tag of the field that it is inline in.
-func (c sectionCheck) fields(v reflect.Value, forms string) error {
+// fields checks the fields of a struct; outer are the rules of the field that it is inline in.
+func (c sectionCheck) fields(v reflect.Value, outer rules) error {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
 		name, option, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		if name == "-" || !field.IsExported() {
 			continue
 		}
-		rules := rules{field.Tag, cmp.Or(field.Tag.Get("forms"), forms)}
+		rules := rules{field.Tag, cmp.Or(field.Tag.Get("forms"), outer.forms), ""}
+		if includes(outer.forms, c.form) {
+			rules.required = field.Tag.Get("required")
+			if name != "" && name == outer.required {
+				rules.required = "yes"
+			}
+		}
 		key := join(c.path, name)
 		var err error
 		switch {
 		case option == "inline":
-			err = cmp.Or(c.fields(value, rules.forms), c.self(value, c.path))
-		case !rules.include(c.form):
+			err = cmp.Or(c.fields(value, rules), c.self(value, c.path))
+		case !includes(rules.forms, c.form):
 			if !value.IsZero() {
-				err = c.wrong(key, "remove it", "it does not apply to a %s", c.form)
+				err = c.wrong(key, c.removal(), "it does not apply to a %s", c.form)
 			}
 		default:
 			err = c.field(rules, value, key)
@@ -120,15 +128,26 @@ func (c sectionCheck) fields(v reflect.Value, forms string) error {
 	return nil
 }
 
-// rules are the tag of a field, and the forms of sections that it is for.
-type rules struct {
-	reflect.StructTag
-	forms string
+// removal is the hint to remove a key, which the section's public source may have set.
+func (c sectionCheck) removal() string {
+	for _, field := range reflect.VisibleFields(c.section.Type()) {
+		source := c.section.FieldByIndex(field.Index)
+		if field.Type == reflect.TypeFor[SourceName]() && source.Len() > 0 {
+			return fmt.Sprintf("remove it, or the source %s, which may set it", source)
+		}
+	}
+	return "remove it"
 }
 
-// include reports whether the field is for a form; * stands for any.
-func (r rules) include(form string) bool {
-	return r.forms == "" || r.forms == "*" || slices.Contains(strings.Fields(r.forms), form)
+// rules are the tag of a field, the forms of sections that it is for, and the hint if it is missing.
+type rules struct {
+	reflect.StructTag
+	forms, required string
+}
+
+// includes reports whether forms have a form; * stands for any.
+func includes(forms, form string) bool {
+	return forms == "" || forms == "*" || slices.Contains(strings.Fields(forms), form)
 }
 
 // field checks a field by its rules.
@@ -136,13 +155,13 @@ func (c sectionCheck) field(rules rules, value reflect.Value, key string) error 
 	if text := rules.Get("default"); text != "" && value.IsZero() {
 		setDefault(value, text)
 	}
-	if hint := rules.Get("required"); hint != "" && isEmpty(value) {
+	if hint := rules.required; hint != "" && isEmpty(value) {
 		return c.wrong(key, strings.TrimPrefix(hint, "yes"), "missing")
 	}
 	words := strings.Fields(rules.Get("words"))
 	switch {
 	case value.Kind() == reflect.Struct:
-		if value.IsZero() && rules.Get("required") == "" {
+		if value.IsZero() && rules.required == "" {
 			return nil // the section is omitted
 		}
 		return checkSection(value, c.place, key)

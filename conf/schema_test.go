@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
-	"tcbuild/ingest/source"
+	"tcbuild/ingest/graph/build"
 )
 
 // The presets and the examples fit the schema, and what the program refuses does not.
@@ -50,7 +50,7 @@ func TestSettingsSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := settings.Decode(&source.GraphSpec{}); err != nil && section == &examples.Graph {
+		if err := settings.Decode(&build.Spec{}); err != nil && section == &examples.Graph {
 			t.Errorf("settings.yaml: %v", err)
 		}
 	}

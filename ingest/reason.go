@@ -73,6 +73,7 @@ const (
 	AlternativeTerm
 	ReplacedTerm
 	UnusedRelation
+	ParentOutside
 	UntouchedReaction
 	RenamedRule
 	ReactionNode
@@ -165,6 +166,7 @@ var reasons = [...]struct {
 		notes},
 	UnusedRelation: {"unused_relation",
 		"relations %s, which are not among gene_ontology.relations", notes},
+	ParentOutside: {"parent_outside", "relations %s to terms that the file lacks", notes},
 	UntouchedReaction: {"untouched_reaction",
 		"whose genes are all unknown, so that no deletion removes them", notes},
 	RenamedRule:  {"renamed_rule", "rules with a gene's other name replaced by its id", notes},

@@ -13,8 +13,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/graph/build"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/source"
 	"tcbuild/internal/download"
 )
 
@@ -67,7 +67,7 @@ the settings as sha256, and later downloads are checked against it.`,
   tcbuild ingest fetch --config yeast data=downloads`,
 	}
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {
-		var spec source.GraphSpec
+		var spec build.Spec
 		if err := e.settings.Decode(&spec); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ the settings as sha256, and later downloads are checked against it.`,
 			e.say(line)
 		}
 		return nil
-	}, conf.Keys(&source.GraphSpec{})...)
+	}, conf.Keys(&build.Spec{})...)
 }
 
 func newIngestGraph(e *env) *cobra.Command {
@@ -121,24 +121,24 @@ why. The same account is in DIR/sources.json.`,
 	outFlag(cmd.Flags(), &out, "out", newOutput, "folder to create: `DIR`")
 	require(cmd, "out")
 	run := func(ctx context.Context, _ []string) error {
-		var spec source.GraphSpec
+		var spec build.Spec
 		if err := e.settings.Decode(&spec); err != nil {
 			return err
 		}
 		_, err := runIngestGraph(ctx, e, out, spec)
 		return err
 	}
-	return configured(e, cmd, run, conf.Keys(&source.GraphSpec{})...)
+	return configured(e, cmd, run, conf.Keys(&build.Spec{})...)
 }
 
 // runIngestGraph returns the files that it read, by path.
-func runIngestGraph(ctx context.Context, e *env, out string, spec source.GraphSpec) ([]ingest.Input, error) {
+func runIngestGraph(ctx context.Context, e *env, out string, spec build.Spec) ([]ingest.Input, error) {
 	var built *ingest.Graph
 	var report ingest.Accounts
 	var files inputfile.Files
 	defer files.Close()
 	err := publish(out, func(dir string) (err error) {
-		if built, report, err = source.BuildGraph(&files, spec); err != nil {
+		if built, report, err = build.Graph(&files, spec); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -168,7 +168,7 @@ func runIngestGraph(ctx context.Context, e *env, out string, spec source.GraphSp
 }
 
 // explainMissing adds the address to the error of a file that is not there and can be downloaded.
-func explainMissing(err error, spec source.GraphSpec) error {
+func explainMissing(err error, spec build.Spec) error {
 	download, missing := spec.MissingDownload()
 	if !missing || !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -20,7 +20,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
-	"tcbuild/ingest/source"
+	"tcbuild/ingest/graph/build"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
@@ -425,7 +425,7 @@ func (s *ingestSettings) load() (*conf.Settings, error) {
 		return nil, err
 	}
 	s.settings = settings
-	known := conf.Keys(&source.GraphSpec{})
+	known := conf.Keys(&build.Spec{})
 	for _, entry := range settings.Entries() {
 		if entry.Referenced {
 			known = append(known, entry.Key)
@@ -446,7 +446,7 @@ func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
 	if err != nil {
 		return rebuild.Input{}, err
 	}
-	var spec source.GraphSpec
+	var spec build.Spec
 	if err := settings.Decode(&spec); err != nil {
 		return rebuild.Input{}, err
 	}

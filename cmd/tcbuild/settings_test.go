@@ -24,8 +24,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
+	"tcbuild/ingest/graph/build"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/source"
 )
 
 // The reference of all settings, for people and for editors. Both are made from the flags of the
@@ -91,8 +91,13 @@ type settingsTables struct {
 
 func TestSettingsReference(t *testing.T) {
 	tables := &settingsTables{t: t, comments: make(map[string]string), words: make(map[string][]string)}
-	for _, dir := range []string{"../../ingest", "../../ingest/names", "../../ingest/samples", "../../ingest/samples/duplicates", "../../ingest/where", "../../ingest/source", "../../ingest/table"} {
-		tables.parse(dir)
+	for _, dir := range []string{
+		"ingest", "ingest/names", "ingest/samples", "ingest/samples/duplicates", "ingest/where",
+		"ingest/source", "ingest/table",
+		"ingest/graph/build", "ingest/graph/models", "ingest/graph/networks",
+		"ingest/graph/ontologies", "internal/download",
+	} {
+		tables.parse("../../" + dir)
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(read(t, "testdata/settings.yaml")), &document); err != nil {
@@ -108,7 +113,7 @@ func TestSettingsReference(t *testing.T) {
 	}
 	properties := tables.flags()
 	section("Flags", "Any flag of the command, at the top level, with `-` or `_`.")
-	for key, schema := range tables.fields(reflect.TypeFor[source.GraphSpec](), "", nodeAt(tables.examples, "graph")) {
+	for key, schema := range tables.fields(reflect.TypeFor[build.Spec](), "", nodeAt(tables.examples, "graph")) {
 		properties[key] = append(properties[key], schema)
 	}
 	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. For a complete example, see conf/yeast.yaml; conf/sources.yaml has an entry for each public source.")
@@ -317,7 +322,11 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 		if byKey {
 			kind = kind.Elem()
 		}
-		if words := s.words[kind.String()]; words != nil {
+		words := s.words[kind.String()]
+		if tag, ok := field.Tag.Lookup("words"); ok {
+			words = strings.Fields(tag)
+		}
+		if words != nil {
 			row.kind = strings.Join(words, " or ")
 		}
 		plain := cmp.Or(row.kind, "text") // of a value of a map, too

@@ -15,6 +15,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 )
 
@@ -226,4 +227,33 @@ func listTables(dir, part string) ([]*graphFile, error) {
 // isPlain reports whether a name is UTF-8 text that can be told apart when printed.
 func isPlain(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+}
+
+// CheckID returns an error for a text that is not the id of a node, or of a gene that a
+// perturbation set could name.
+func CheckID(nodeType string, id []byte) error {
+	if nodeType == ingest.Gene {
+		return names.Unexpected(id)
+	}
+	if wrong, hint := WrongID(nodeType, string(id)); wrong != "" {
+		return fault.New(fault.Input, hint, "id %s %s", fault.Quote(id), wrong)
+	}
+	return nil
+}
+
+// UnknownNode is the error, in a source of a graph, of a name that means no node.
+func UnknownNode(nodes *names.Resolver, name []byte) error {
+	err := nodes.Explain(name)
+	return fault.New(fault.Input,
+		fault.HintOf(err)+"; or drop its edges with unknown_genes: drop-gene", "%w", err)
+}
+
+// CheckNewGene returns an error for a text that cannot be the id of a gene.
+func CheckNewGene(id []byte) error {
+	if names.IsDate(id) {
+		return fault.New(fault.Input, names.DateHint,
+			"found gene %s (a date, as Excel makes of names such as SEP7), expected an id",
+			fault.Quote(id))
+	}
+	return CheckID(ingest.Gene, id)
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
 )
@@ -13,12 +14,12 @@ import (
 type AliasTable struct {
 	// public source, such as sgd_features; the other keys override its settings
 	Source         conf.SourceName `yaml:"source" section:"aliases"`
-	table.TextSpec `yaml:",inline"`
+	table.TextSpec `yaml:",inline" required:"file"`
 	where.RowsSpec `yaml:",inline"`
-	ID             string   `yaml:"id"`           // column of gene ids or other known names (required)
-	Names          []string `yaml:"names"`        // columns of other names, in order of precedence (required)
-	Split          string   `yaml:"split"`        // separator between names in a field
-	StripPrefix    string   `yaml:"strip_prefix"` // prefix to remove from names that have it
+	ID             string   `yaml:"id" required:"yes"`    // column of gene ids or other known names (required)
+	Names          []string `yaml:"names" required:"yes"` // columns of other names, in order of precedence (required)
+	Split          string   `yaml:"split"`                // separator between names in a field
+	StripPrefix    string   `yaml:"strip_prefix"`         // prefix to remove from names that have it
 	// labels in the report for the ids and for each column of names, in order of precedence (default:
 	// one label for all)
 	Kinds []string `yaml:"kinds"`
@@ -42,3 +43,11 @@ var (
 	called   = regexp.MustCompile(`(?i)name|symbol|^gene$`)
 	formerly = regexp.MustCompile(`(?i)prev|old|former|alias|synonym|other`)
 )
+
+// Check returns an error for labels that do not fit the columns.
+func (t *AliasTable) Check() error {
+	if t.Kinds != nil && len(t.Kinds) != 1+len(t.Names) {
+		return fault.New(fault.Usage, "", "kinds: found %d, expected one for id and each of names", len(t.Kinds))
+	}
+	return nil
+}

@@ -1,6 +1,8 @@
 package names
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestIsDate(t *testing.T) {
 	for _, name := range []string{"2-Sep", "2-sep", "02-Sep", "1-Mar", "14-MAR", "07. Sep", "1.Okt", "1-oct.", "1-août", "01-set", "3-Mai", "1-Dez",

@@ -147,21 +147,6 @@ func TestScreenNames(t *testing.T) {
 	}
 }
 
-// TestGeneListNames checks that a gene list with an id that a perturbation set could not name is an
-// error.
-func TestGeneListNames(t *testing.T) {
-	for id, want := range map[string]string{"": "empty", " YA": "spaces", "YA ": "spaces", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
-		table := GenesSpec{TextSpec: table.TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
-		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: table})
-		checkFault(t, err, fault.Input, "g.tsv:3", want)
-	}
-	for _, word := range []UnknownNames{RefuseNames, DropNames} {
-		edges := EdgesSpec{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}
-		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
-		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "spaces")
-	}
-}
-
 // readBack reads a perturbation set as readScreen does a screen.
 func readBack(t *testing.T, path string, genes *ingest.Nodes) (texts []string) {
 	t.Helper()

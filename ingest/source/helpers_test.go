@@ -13,10 +13,10 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph/build"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/table"
 )
 
 // These tests change no file while it is read.
@@ -32,13 +32,6 @@ func writeFile(t testing.TB, name, text string) string {
 	return path
 }
 
-// genesNamed is a gene list file's spec.
-func genesNamed(t testing.TB, ids ...string) GenesSpec {
-	t.Helper()
-	path := writeFile(t, "genes.tsv", "id\n"+strings.Join(ids, "\n")+"\n")
-	return GenesSpec{TextSpec: table.TextSpec{File: path}, Column: "id"}
-}
-
 // fromSource has the settings of a public source for a file.
 func fromSource[T any](t testing.TB, name, section string, file func(*T) *string, path string) (spec T) {
 	t.Helper()
@@ -49,43 +42,8 @@ func fromSource[T any](t testing.TB, name, section string, file func(*T) *string
 	return spec
 }
 
-func sgdGenes(t testing.TB, path string) GenesSpec {
-	return fromSource(t, "sgd_features", "genes", func(s *GenesSpec) *string { return &s.File }, path)
-}
-
 func sgdAliases(t testing.TB, path string) []names.AliasTable {
 	return []names.AliasTable{fromSource(t, "sgd_features", "aliases", func(s *names.AliasTable) *string { return &s.File }, path)}
-}
-
-// gafOf has the settings of GAF files, or of another such source.
-func gafOf(t testing.TB, source string, paths ...string) (tables []AnnotationsSpec) {
-	for _, path := range paths {
-		tables = append(tables, fromSource(t, source, "annotations", func(s *AnnotationsSpec) *string { return &s.File }, path))
-	}
-	return tables
-}
-
-// edgesOf has the settings of a public source of edges, as changed.
-func edgesOf(t testing.TB, name, path string, change func(*EdgesSpec)) EdgesSpec {
-	spec := fromSource(t, name, "edges", func(s *EdgesSpec) *string { return &s.File }, path)
-	if change != nil {
-		change(&spec)
-	}
-	return spec
-}
-
-// stringLinks has the settings of STRING's links, for edges r of columns of scores.
-func stringLinks(t testing.TB, path string, least float64, columns ...string) EdgesSpec {
-	return edgesOf(t, "string", path, func(s *EdgesSpec) { s.Relation, s.Weight, s.Min = "r", columns, &least })
-}
-
-// modelText is a model with reactions r1, r2 … of these rules, a line for each, from line 4 on.
-func modelText(rules ...string) string {
-	text := "metabolites: [{id: M}, {id: N}]\ngenes: []\nreactions:\n"
-	for i, rule := range rules {
-		text += fmt.Sprintf("- {id: r%d, metabolites: {M: -1, N: 1}, lower_bound: 0, upper_bound: 1, gene_reaction_rule: %q}\n", i+1, rule)
-	}
-	return text
 }
 
 // edgeText writes edges as "A-B A-C:0.5": ids and the carried number.
@@ -167,4 +125,26 @@ func openForm(spec samples.Spec, cell *ingest.Graph) (perturbations, error) {
 	var tables inputfile.Files
 	defer tables.Close()
 	return opener{spec}.open(&tables, cell)
+}
+
+// data is the folder of the public files.
+const data = "../../../shared/data"
+
+// yeastSpec is the preset of yeast, for tests that read its files.
+func yeastSpec(t testing.TB) (spec build.Spec) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: it reads the real data")
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("the public yeast data is not there: %v", err)
+	}
+	settings, err := conf.Load("../../conf/yeast.yaml", []string{"data=" + data})
+	if err == nil {
+		err = settings.Decode(&spec)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
 }

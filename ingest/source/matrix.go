@@ -187,7 +187,7 @@ type matrixColumn struct {
 func (m *matrix) reader(r *screenReader) rowReader {
 	reader := &matrixReader{
 		matrix: m, screenReader: r, isRow: make(map[string]bool), deleted: make(map[uint32]bool),
-		pairs: pairs.New(true), alleles: m.spec.alleleReader(r.screen.genes), geneIn: nameIn(m.spec.GenePattern, false),
+		pairs: pairs.New(true), alleles: m.spec.alleleReader(r.screen.genes), geneIn: nameIn(m.spec.GenePattern),
 	}
 	for _, name := range m.Names {
 		reader.columns = append(reader.columns, matrixColumn{

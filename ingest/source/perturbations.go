@@ -208,7 +208,7 @@ func (s opener) names(files *inputfile.Files, cell *ingest.Graph) (*names.Resolv
 		features.File = s.Aliases
 		tables = append([]names.AliasTable{features}, tables...)
 	}
-	tables, err := prepareAliases("alias_tables", tables)
+	tables, err := prepareAliases(tables)
 	if err != nil {
 		return nil, err
 	}
@@ -216,6 +216,6 @@ func (s opener) names(files *inputfile.Files, cell *ingest.Graph) (*names.Resolv
 		tables[0].Place = "--aliases"
 	}
 	known := names.BuilderOf(cell)
-	_, err = readNames(files, tables, known)
+	_, err = known.ReadTables(files, tables)
 	return known.Resolver(cell.IgnoreCase), err
 }

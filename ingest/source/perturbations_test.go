@@ -8,6 +8,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph/build"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/sets"
@@ -73,7 +74,7 @@ func TestPerturbations(t *testing.T) {
 // TestRealPerturbations checks the totals of the published sets, counted independently of this
 // code.
 func TestRealPerturbations(t *testing.T) {
-	g, _, err := BuildGraph(opened(t), GraphSpec{Genes: yeastSpec(t).Genes})
+	g, _, err := build.Graph(opened(t), build.Spec{Genes: yeastSpec(t).Genes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph/build"
 	"tcbuild/ingest/samples"
 	"tcbuild/internal/testing/sets"
 )
@@ -279,7 +280,7 @@ func TestScreenSources(t *testing.T) {
 // TestRealScreens checks totals of the published screens, counted independently of this code.
 func TestRealScreens(t *testing.T) {
 	spec := yeastSpec(t)
-	g, _, err := BuildGraph(opened(t), GraphSpec{Genes: spec.Genes})
+	g, _, err := build.Graph(opened(t), build.Spec{Genes: spec.Genes})
 	if err != nil {
 		t.Fatal(err)
 	}

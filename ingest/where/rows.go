@@ -27,8 +27,8 @@ type RowsSpec struct {
 
 // RowFilter is an expression that is true for the rows to keep.
 type RowFilter struct {
-	Keep    string `yaml:"keep"`    // expression that is true for rows to keep (required)
-	Dropped string `yaml:"dropped"` // label of the dropped rows in the report, such as "of another organism" (required)
+	Keep    string `yaml:"keep" required:"yes"`    // expression that is true for rows to keep (required)
+	Dropped string `yaml:"dropped" required:"yes"` // label of the dropped rows in the report, such as "of another organism" (required)
 }
 
 const notKept = "not kept by where"
@@ -36,11 +36,12 @@ const notKept = "not kept by where"
 // Table is a table of which only some rows count.
 type Table struct {
 	*table.Reader
-	filters []compiledFilter
+	EndOfBatch func() // if set, Each calls it after the rows of a batch, whose texts end then
+	filters    []compiledFilter
 }
 
-// compiledFilter is a compiled expression. To it, a row is a sample whose attributes are the values of
-// the columns that the expression names.
+// compiledFilter is a compiled expression. To it, a row is a sample whose attributes are the values
+// of the columns that the expression names.
 type compiledFilter struct {
 	label   string
 	filter  *Filter
@@ -94,7 +95,7 @@ func (t *Table) compile(rows RowsSpec, place conf.Place) error {
 }
 
 func (t *Table) addFilter(place string, spec RowFilter) error {
-	filter, used, err := CompileRows("check graph settings: "+place, spec.Keep, t.Columns())
+	filter, used, err := CompileRows("read settings: "+place, spec.Keep, t.Columns())
 	if err != nil {
 		return err
 	}
@@ -108,27 +109,53 @@ func (t *Table) addFilter(place string, spec RowFilter) error {
 	return nil
 }
 
-// Labels are the labels of the rows that filters drop, in the order in which these are applied.
-func (t *Table) Labels() (labels []string) {
-	for _, f := range t.filters {
-		labels = append(labels, f.label)
+// Each visits the rows that count, in order, and closes the table. account counts all rows, and the
+// others by the first filter that drops them. Errors say what was read, and which row.
+func (t *Table) Each(
+	what string, account *ingest.Account, visit func(batch *table.Batch, i int) error,
+) error {
+	defer t.Close()
+	dropped := make([]ingest.Account, len(t.filters)) // so that they are in the filters' order
+	for batch, err := range t.Batches() {
+		if err != nil {
+			return err
+		}
+		for i := range batch.Len {
+			row := batch.First + int64(i)
+			account.Rows++
+			filter, err := t.dropping(batch, i)
+			switch {
+			case err != nil:
+			case filter < len(dropped):
+				dropped[filter].Drop(ingest.FilteredOut, t.filters[filter].label, row, nil)
+			default:
+				err = visit(batch, i)
+			}
+			if err != nil {
+				return fault.New(fault.Input, fault.HintOf(err),
+					"read %s %s: %w", what, t.Where(row), err)
+			}
+		}
+		if t.EndOfBatch != nil {
+			t.EndOfBatch()
+		}
 	}
-	return labels
+	for k := range dropped {
+		account.Merge(&dropped[k])
+	}
+	return nil
 }
 
-// Drops returns the label of the first filter that drops row i of a batch. drops is false if the
-// row counts.
-func (t *Table) Drops(batch *table.Batch, i int) (label string, drops bool, err error) {
+// dropping returns the first filter that drops row i of a batch, by its number; the number of
+// filters if the row counts.
+func (t *Table) dropping(batch *table.Batch, i int) (filter int, err error) {
 	for k := range t.filters {
 		f := &t.filters[k]
-		if err := f.read(batch, i); err != nil {
-			return "", false, err
-		}
-		if !f.filter.Keeps(&f.row) {
-			return f.label, true, nil
+		if err := f.read(batch, i); err != nil || !f.filter.Keeps(&f.row) {
+			return k, err
 		}
 	}
-	return "", false, nil
+	return len(t.filters), nil
 }
 
 // read reads the values of the expression's columns.

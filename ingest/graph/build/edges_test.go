@@ -1,0 +1,279 @@
+package build
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest/graph/models"
+	"tcbuild/ingest/graph/networks"
+	"tcbuild/ingest/table"
+	_ "tcbuild/internal/testing/testrun"
+)
+
+// links is a STRING file of both directions in which A-B differs in one score,
+// B-C passes in its second direction only, and C-C is a self loop.
+const links = `protein1 protein2 experiments database
+4932.B 4932.A 100 5
+4932.A 4932.B 100 6
+4932.B 4932.C 0 0
+4932.C 4932.B 7 0
+4932.A 4932.X 900 900
+4932.C 4932.C 3 0
+4932.B 4932.A 100 5
+4932.B 4932.A 100 5
+`
+
+func TestLinks(t *testing.T) {
+	for _, test := range []struct {
+		least float64
+		loops networks.SelfLoops
+		want  map[string]string
+		lines []string
+	}{
+		{1, networks.LoopsKeep, map[string]string{"experiments": "B-A:100 C-B:7 C-C:3", "database": "B-A:5"}, []string{
+			"gene__s_experiments__gene: 3 of 8 entries of links.txt; dropped: 1 of unknown genes, 1 with no score of at least 1, " +
+				"1 the other direction of an earlier row, 2 repeating an earlier row; " +
+				"noted: 1 with another weight than the first row of the pair; unknown names: X",
+			"gene__s_database__gene: 1 of 8 entries of links.txt; dropped: 1 of unknown genes, 3 with no score of at least 1, " +
+				"1 the other direction of an earlier row, 2 repeating an earlier row; " +
+				"noted: 1 with another weight than the first row of the pair; unknown names: X",
+		}},
+		{6, networks.LoopsNone, map[string]string{"experiments": "B-A:100 C-B:7", "database": "A-B:6"}, nil},
+		{1, networks.LoopsAppend, map[string]string{
+			"experiments": "B-A:100 C-B:7 A-A:NaN B-B:NaN C-C:NaN", "database": "B-A:5 A-A:NaN B-B:NaN C-C:NaN"}, nil},
+	} {
+		spec := Spec{
+			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: DropGenes,
+			Edges: []networks.Spec{edgesOf(t, "string", writeFile(t, "links.txt", links), func(s *networks.Spec) {
+				s.Relation, s.Weight, s.Min = "s_{column}", []string{"experiments", "database"}, &test.least
+			})},
+		}
+		g, report, err := Graph(opened(t), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccounts(t, report)
+		for _, edges := range g.Edges {
+			column := strings.TrimPrefix(edges.Type.Relation, "s_")
+			if got := edgeText(edges, g.Genes, g.Genes); got != test.want[column] || edges.Columns[0].Name != "score" {
+				t.Errorf("min %v, self loops %s, %s: %q, want %q", test.least, test.loops, column, got, test.want[column])
+			}
+		}
+		if test.lines != nil && strings.Join(reportLines(report[1:]), "\n") != strings.Join(test.lines, "\n") {
+			t.Errorf("report:\n%s\nwant:\n%s", strings.Join(reportLines(report[1:]), "\n"), strings.Join(test.lines, "\n"))
+		}
+	}
+}
+
+func TestEdgeTable(t *testing.T) {
+	half := 0.5
+	genes := []string{"A", "B", "C"}
+	for _, test := range []struct {
+		name, text string
+		spec       networks.Spec
+		want       string
+	}{
+		{"directed keeps both directions and repeats", "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
+			networks.Spec{From: []string{"tf"}, To: []string{"target"}}, "B-A A-B B-A A-A"},
+		{"separated by commas", "w,x,y\n1,B,A\n",
+			networks.Spec{TextSpec: table.TextSpec{Delimiter: "comma"}, From: []string{"x"}, To: []string{"y"}, Weight: []string{"w"}}, "B-A:1"},
+		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
+			networks.Spec{TextSpec: table.TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: []string{"a"}, To: []string{"b"}, Undirected: new(true)}, "A-B C-B"},
+		{"min", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",
+			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &half}}, "A-B:0.5 A-C:0.6"},
+		{"max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.5001\nB\tC\t0\nC\tC\tNA\n",
+			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Max: &half}}, "A-B:0.5 B-C:0"},
+		{"min and max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4\n",
+			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &half, Max: &half}}, "A-B:0.5"},
+		{"nonzero", "a\tb\tw\nA\tB\t0\nA\tC\t-0.6\nB\tC\t1e3\nC\tC\t\n",
+			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Nonzero: true}, "A-C:-0.6 B-C:1000"},
+		{"missing weights are carried", "a\tb\tw\nA\tB\tNaN\nB\tA\t\n",
+			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}}, "A-B:NaN B-A:NaN"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.spec.File, test.spec.Relation = writeFile(t, "e.tsv", test.text), "r"
+			if test.spec.Undirected == nil {
+				test.spec.Undirected = new(false)
+			}
+			g, report, err := Graph(opened(t), Spec{Genes: genesNamed(t, genes...), Edges: []networks.Spec{test.spec}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkAccounts(t, report)
+			if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != test.want {
+				t.Errorf("edges %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestEdgeTableByNumber(t *testing.T) {
+	ids := writeFile(t, "ids.txt", "C\nB\nC\nA\n") // an id may occur twice
+	for base, want := range []string{"B-C A-B", "C-B C-C"} {
+		spec := networks.Spec{
+			TextSpec: table.TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
+			Relation: "r", From: []string{"a"}, To: []string{"b"}, IDs: ids, IndexBase: base, Undirected: new(false),
+		}
+		g, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "B", "C"), Edges: []networks.Spec{spec}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != want {
+			t.Errorf("index base %d: edges %q, want %q", base, got, want)
+		}
+	}
+}
+
+func TestEdgesAcrossAliases(t *testing.T) {
+	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
+	spec := Spec{
+		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropGenes, MaxDropped: new(1.0),
+		Edges: []networks.Spec{{
+			TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
+			Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}},
+	}
+	g, report, err := Graph(opened(t), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccounts(t, report)
+	if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YB" {
+		t.Errorf("edges %q", got)
+	}
+	want := "gene__r__gene: 2 of 5 entries of e.tsv; dropped: 1 of unknown genes, 2 of ambiguous names; " +
+		"noted: 1 kept although an earlier row has the same genes, 2 names read as standard name, 1 names read as alias; unknown names: SHARED, WHO"
+	if got := reportOf(t, report, "gene__r__gene").String(); got != want {
+		t.Errorf("report %q, want %q", got, want)
+	}
+
+	spec.UnknownGenes = RefuseGenes
+	_, _, err = Graph(opened(t), spec)
+	checkFault(t, err, fault.Input, "e.tsv:4", `"SHARED" is ambiguous`, "YB and YC")
+}
+
+func TestEdgeErrors(t *testing.T) {
+	links := func(text string) networks.Spec {
+		return stringLinks(t, writeFile(t, "links.txt", text), 0, "score")
+	}
+	edges := func(text string, spec networks.Spec) networks.Spec {
+		spec.File, spec.Relation, spec.From, spec.To = writeFile(t, "e.tsv", text), "r", []string{"a"}, []string{"b"}
+		spec.Undirected = new(false)
+		return spec
+	}
+	ids := writeFile(t, "ids.txt", "A\nB\n")
+	for _, test := range []struct {
+		name  string
+		edges networks.Spec
+		wants []string
+	}{
+		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", networks.Spec{}), []string{"e.tsv:3", `gene "X" is not in the graph (2 genes)`}},
+		{"no such column", edges("a\tc\nA\tB\n", networks.Spec{}), []string{"e.tsv", `no column "b"`, "a, c"}},
+		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", networks.Spec{Weight: []string{"w"}}), []string{"e.tsv:2", `column "w"`, `"x"`}},
+		{"number below base", edges("a\tb\n1\t2\n1\t0\n", networks.Spec{IDs: ids, IndexBase: 1}), []string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},
+		{"number beyond ids", edges("a\tb\n2\t1\n", networks.Spec{IDs: ids}), []string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
+		{"no number", edges("a\tb\nA\tB\n", networks.Spec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
+		{"missing number", edges("a\tb\nNA\t1\n", networks.Spec{IDs: ids}), []string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
+		{"torn row", edges("a\tb\nA\tB\nA\n", networks.Spec{}), []string{"e.tsv:3"}},
+		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, `a name after "4932."`}},
+		{"STRING id with a wrong taxon", links("protein1 protein2 score\nx.A 4932.B 3\n"), []string{"links.txt:2", `column "protein1"`, `"x.A"`}},
+		{"STRING score column", links("protein1 protein2 combined_score\n4932.A 4932.B 3\n"), []string{"links.txt", `no column "score"`, "combined_score"}},
+		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "B"), Edges: []networks.Spec{test.edges}})
+			checkFault(t, err, fault.Input, test.wants...)
+			if g != nil {
+				t.Error("a graph beside the error")
+			}
+		})
+	}
+	_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A"), Edges: []networks.Spec{edges("a\tb\n", networks.Spec{TextSpec: table.TextSpec{Delimiter: "semi"}})}})
+	checkFault(t, err, fault.Usage, `"semi"`)
+}
+
+// slowEdges is the oracle of edge sources: it applies each rule literally and searches all edges
+// stored so far.
+func slowEdges(rows [][3]int, undirected bool, loops networks.SelfLoops, least, genes int) string {
+	var stored [][3]int
+	for _, row := range rows {
+		known := false
+		for _, s := range stored {
+			known = known || s[0] == row[0] && s[1] == row[1] || s[0] == row[1] && s[1] == row[0]
+		}
+		switch {
+		case row[2] < least, row[0] == row[1] && loops != networks.LoopsKeep, undirected && known, row[0] >= genes, row[1] >= genes:
+		default:
+			stored = append(stored, row)
+		}
+	}
+	var texts []string
+	for _, s := range stored {
+		texts = append(texts, fmt.Sprintf("g%d-g%d:%d", s[0], s[1], s[2]))
+	}
+	for i := 0; i < genes && loops == networks.LoopsAppend; i++ {
+		texts = append(texts, fmt.Sprintf("g%d-g%d:NaN", i, i))
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestEdgesAgainstOracle(t *testing.T) {
+	const seed = 1
+	random := rand.New(rand.NewPCG(seed, 0))
+	genes := []string{"g0", "g1", "g2", "g3", "g4"}
+	for round := range 200 {
+		rows := make([][3]int, random.IntN(30))
+		text := "a\tb\tw\n"
+		for i := range rows {
+			rows[i] = [3]int{random.IntN(6), random.IntN(6), random.IntN(4)} // g5 is unknown
+			text += fmt.Sprintf("g%d\tg%d\t%d\n", rows[i][0], rows[i][1], rows[i][2])
+		}
+		least := float64(random.IntN(3))
+		undirected := random.IntN(2) == 0
+		loops := []networks.SelfLoops{networks.LoopsKeep, networks.LoopsNone, networks.LoopsAppend}[random.IntN(3)]
+		g, report, err := Graph(opened(t), Spec{
+			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: DropGenes, MaxDropped: new(1.0),
+			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", text)},
+				Relation: "r", From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &least}, Undirected: &undirected}},
+		})
+		own := loops
+		if own == networks.LoopsAppend {
+			own = networks.LoopsNone
+		}
+		if slowEdges(rows, undirected, own, int(least), len(genes)) == "" {
+			checkFault(t, err, fault.Input, "e.tsv")
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccounts(t, report)
+		want := slowEdges(rows, undirected, loops, int(least), len(genes))
+		if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != want {
+			t.Fatalf("seed %d, round %d, undirected %v, self loops %s, min %v:\n%sgot  %s\nwant %s",
+				seed, round, undirected, loops, least, text, got, want)
+		}
+	}
+}
+
+// TestNoEdges checks that a source without edges is an error that says why.
+func TestNoEdges(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\tb\tw\n":                             "found no entries",
+		"a\tb\tw\nX\tY\t1\nX\tA\t1\n":           "kept 0 of 2 entries; dropped: 2 of unknown genes",
+		"a\tb\tw\nA\tB\t0.5\nB\tA\t\nA\tX\t1\n": "dropped: 1 of unknown genes, 2 with no weight of at least 0.6",
+		"a\tb\tw\nA\tA\t1\n":                    "dropped: 1 self loops",
+	} {
+		least := 0.6
+		_, _, err := Graph(opened(t), Spec{
+			Genes: genesNamed(t, "A", "B"), UnknownGenes: DropGenes, SelfLoops: networks.LoopsAppend,
+			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: []string{"a"}, To: []string{"b"},
+				Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &least}, Undirected: new(false)}},
+		})
+		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
+	}
+	_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A"), UnknownGenes: DropGenes, GEM: models.Spec{File: writeFile(t, "m.yml", modelText("X"))}})
+	checkFault(t, err, fault.Input, "m.yml for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
+}

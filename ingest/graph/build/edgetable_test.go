@@ -1,0 +1,130 @@
+package build
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest/graph/networks"
+	"tcbuild/ingest/table"
+)
+
+const actions = `id_a	id_b	mode	action	directed	score	p
+4932.A	4932.B	binding		f	900	0
+4932.B	4932.A	binding		f	900	1e-9
+4932.A	4932.C	post transl	inhibition	t	450	0.05
+4932.C	4932.A	post transl	NA	t	700	0.051
+4932.B	4932.C	reaction	x	t	150	NA
+4932.C	4932.X	reaction		f		0.5
+`
+
+func TestEdgeTableSettings(t *testing.T) {
+	const prefixed = "from: id_a, to: id_b, strip_prefix: 4932., "
+	for _, test := range []struct {
+		name, settings, text string
+		want                 []string // type, edges and columns
+	}{
+		{"a group per value", prefixed + "undirected: true, relation: 's_{mode}', keep: {score: integer}", actions, []string{
+			"s_binding: A-B; score int64 [900]",
+			"s_post_transl: A-C; score int64 [450]",
+			"s_reaction: B-C; score int64 [150]",
+		}},
+		{"kept columns", prefixed + "undirected: false, relation: s, keep: {action: text, p: number, score: integer}", actions, []string{
+			`s: A-B B-A A-C C-A B-C; action utf8 [(null) (null) "inhibition" (null) "x"]; score int64 [900 900 450 700 150]; ` +
+				"p float64 [0 1e-09 0.05 0.051 (null)]",
+		}},
+		{"kept columns and loops", prefixed + "undirected: true, relation: s, weight: p, max: 0.01, keep: {score: integer}", actions, []string{
+			"s: A-B:0 A-A:NaN B-B:NaN C-C:NaN; score int64 [900 (null) (null) (null)]",
+		}},
+		{"where numbers and texts", prefixed + `undirected: false, relation: s, where: 'score >= 450 and directed == "t"'`, actions, []string{"s: A-C C-A"}},
+		{"where a number is missing", prefixed + "undirected: false, relation: s, where: p <= 0.05", actions, []string{"s: A-B B-A A-C"}},
+		{"where a text is missing", prefixed + "undirected: false, relation: s, where: missing(action) and score > 0", actions, []string{"s: A-B B-A C-A"}},
+		{"where and a group", prefixed + `undirected: false, relation: "{mode}", where: mode contains "bind" or score > 800`, actions, []string{"binding: A-B B-A"}},
+		{"where with column names and calculations", "from: a b, to: c, undirected: false, relation: s, where: 'column(\"a b\") != c and 2 * w > abs(v)'",
+			"a b\tc\tw\tv\nA\tB\t1\t-1\nB\tB\t1\t0\nC\tA\t1\t-2\n", []string{"s: A-B"}},
+		{"split", "from: a, to: b, undirected: true, relation: s, split: '|', keep: {n: integer}", "a\tb\tn\nA|B\tC| A\t1\nB\tA\t2\n", []string{
+			"s: A-C A-A B-C B-A; n int64 [1 1 1 1]",
+		}},
+		{"a range of p-values", "from: a, to: b, undirected: false, relation: s, weight: p, min: 0, max: 0.05", "a\tb\tp\nA\tB\t0\nA\tC\t0.05\nB\tC\t0.06\nC\tA\tNA\n",
+			[]string{"s: A-B:0 A-C:0.05"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, "+test.settings+"}]")
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec.Genes, spec.UnknownGenes = genesNamed(t, "A", "B", "C"), DropGenes
+			spec.Edges[0].File = writeFile(t, "e.tsv", test.text)
+			if strings.Contains(test.name, "loops") {
+				spec.SelfLoops = networks.LoopsAppend
+			}
+			g, report, err := Graph(opened(t), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkAccounts(t, report)
+			var got []string
+			for _, edges := range g.Edges {
+				weighted := *edges // edgeText writes the first column
+				if weighted.Columns = nil; spec.Edges[0].Weight != nil {
+					weighted.Columns = edges.Columns[:1]
+				}
+				text := edges.Type.Relation + ": " + edgeText(&weighted, g.Genes, g.Genes)
+				for _, c := range edges.Columns[len(weighted.Columns):] {
+					text += fmt.Sprintf("; %s %s %v", c.Name, c.Values.DataType(), c.Values)
+				}
+				got = append(got, text)
+			}
+			if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestEdgeTableSettingErrors(t *testing.T) {
+	const plain = "from: a, to: b, undirected: true, relation: "
+	for _, test := range []struct {
+		name, settings, text string
+		kind                 fault.Kind
+		wants                []string
+	}{
+		{"no prefix", plain + "s, strip_prefix: 4932.", "a\tb\n4932.A\t4932.B\n9606.A\t4932.B\n", fault.Input,
+			[]string{"e.tsv:3", `column "a"`, `found "9606.A", expected a name after "4932."`}},
+		{"a missing value names an edge type", plain + "'s_{m}'", "a\tb\tm\nA\tB\tx\nA\tC\t\n", fault.Input, []string{"e.tsv:3", `column "m"`, "found no value"}},
+		{"two values name an edge type", plain + "'s_{m}'", "a\tb\tm\nA\tB\tx y\nA\tC\tx:y\n", fault.Input, []string{"e.tsv:3", `"x:y"`, "s_x_y"}},
+		{"a value is no name", plain + "'s_{m}'", "a\tb\tm\nA\tB\t*\n", fault.Input, []string{"e.tsv:2", `"*"`, "letters"}},
+		{"no column in the relation", plain + "'s_{mode}'", "a\tb\tm\nA\tB\tx\n", fault.Input, []string{`no column "mode"`, "a, b, m"}},
+		{"an edge type of an earlier source", plain + "'{m}'", "a\tb\tm\nA\tB\tearlier\n", fault.Usage, []string{"edges.1", "gene__earlier__gene"}},
+		{"unknown name", plain + "s, where: mod == 1", "a\tb\tmode\nA\tB\tx\n", fault.Usage,
+			[]string{"settings.yaml:2: edges.1.where: column 1", `found unknown name "mod"`}},
+		{"a function of samples", plain + "s, where: deletions() > 1", "a\tb\nA\tB\n", fault.Usage, []string{"there is no function", "missing"}},
+		{"text where a number is needed", plain + "s, where: w > 1", "a\tb\tw\nA\tB\t2\nA\tC\thigh\n", fault.Input, []string{"e.tsv:3", `column "w"`, `"high"`}},
+		{"nothing is kept", plain + "'s_{w}', where: w > 5", "a\tb\tw\nA\tB\t2\n", fault.Input, []string{"e.tsv", "kept 0 of 1 row,"}},
+		{"nothing of one type is kept", plain + "s, where: w > 5", "a\tb\tw\nA\tB\t2\n", fault.Input, []string{"e.tsv", "kept 0 of 1 entry; dropped: 1 not kept by where"}},
+		{"kept text as a number", plain + "s, keep: {w: integer}", "a\tb\tw\nA\tB\t2\nA\tC\t2.5\n", fault.Input, []string{"e.tsv:3", `column "w"`, `"2.5"`}},
+		{"kept weight", plain + "s, weight: w, keep: {w: number}", "a\tb\tw\nA\tB\t2\n", fault.Usage, []string{`edges.1.keep`, `a column "w" already`}},
+		{"kept ends", "from: src, to: dst, undirected: true, relation: s, keep: {src: text}", "src\tdst\nA\tB\n", fault.Usage, []string{`a column "src" already`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, "+plain+"earlier}, {file: x, "+test.settings+"}]")
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec.Genes = genesNamed(t, "A", "B", "C")
+			spec.Edges[0].File = writeFile(t, "earlier.tsv", "a\tb\nA\tB\n")
+			spec.Edges[1].File = writeFile(t, "e.tsv", test.text)
+			_, _, err = Graph(opened(t), spec)
+			checkFault(t, err, test.kind, test.wants...)
+		})
+	}
+}
+
+// TestKeptTextIsUTF8: a graph with another text could be written, and not be read.
+func TestKeptTextIsUTF8(t *testing.T) {
+	file := writeFile(t, "e.tsv", "a\tb\tnote\nYA\tYB\tcaf\xe9\n")
+	_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "YA", "YB"), Edges: []networks.Spec{{
+		TextSpec: table.TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(true), Keep: map[string]networks.KeptType{"note": networks.KeptText}}}})
+	checkFault(t, err, fault.Input, `e.tsv:2: column "note": found "caf\xe9", which is not valid UTF-8`)
+}

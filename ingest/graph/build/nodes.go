@@ -1,0 +1,99 @@
+package build
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
+	"tcbuild/ingest/graph/networks"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
+)
+
+// nodeRow is an id and its row in the table.
+type nodeRow struct {
+	id  string
+	row int64
+}
+
+// readNodes reads a table of nodes: genes ascending bytewise, others in the order of their rows.
+func readNodes(
+	files *inputfile.Files, spec NodesSpec, account *ingest.Account,
+) (*ingest.Nodes, error) {
+	columns := append([]string{spec.Column}, slices.Sorted(maps.Keys(spec.Keep))...)
+	rows, numbers, err := where.OpenTable(files, spec.TextSpec, spec.RowsSpec, columns...)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := networks.NewKept(rows.Reader, numbers[1:], spec.Keep, spec.Place, "id")
+	if err != nil {
+		rows.Close()
+		return nil, err
+	}
+	builders := make([]array.Builder, len(kept))
+	for k := range kept {
+		builders[k] = kept[k].Builder()
+	}
+	var read []nodeRow
+	err = rows.Each(account.Made, account, func(batch *table.Batch, i int) error {
+		id := batch.Text(numbers[0], i)
+		read = append(read, nodeRow{string(id), batch.First + int64(i)})
+		for k, column := range kept {
+			value, err := column.Read(batch, i)
+			if err != nil {
+				return err
+			}
+			value.AppendTo(builders[k])
+		}
+		return checkNode(spec, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(read) == 0 {
+		return nil, fault.New(fault.Input, "",
+			"read %s %s: found no %s in %s, expected at least one", account.Made, spec.File,
+			account.Made, ingest.Plural(account.Rows, "row", ""))
+	}
+	if spec.Type == ingest.Gene {
+		slices.SortStableFunc(read, func(a, b nodeRow) int { return strings.Compare(a.id, b.id) })
+	}
+	ids := make([]string, len(read))
+	for k := range read {
+		ids[k] = read[k].id
+	}
+	var values []ingest.Column
+	for k, column := range kept {
+		values = append(values, ingest.Column{Name: column.Name, Values: builders[k].NewArray()})
+	}
+	nodes, duplicate := ingest.NewNodes(spec.Type, ids, values)
+	if duplicate >= 0 {
+		first := slices.Index(ids, ids[duplicate])
+		return nil, fault.New(fault.Input, "remove one of them",
+			"read %s %s: found %s %q twice, first at %s", account.Made,
+			rows.Where(read[duplicate].row), spec.Type, ids[duplicate], rows.Where(read[first].row))
+	}
+	account.Kept = nodes.Len()
+	return nodes, nil
+}
+
+// checkNode returns an error for a text that cannot be the id of a node.
+func checkNode(spec NodesSpec, id []byte) error {
+	if len(id) == 0 {
+		return fmt.Errorf("column %q is empty, expected an id of a %s", spec.Column, spec.Type)
+	}
+	if err := table.CheckUTF8(id); err != nil {
+		return err
+	}
+	if spec.Type == ingest.Gene {
+		return graph.CheckNewGene(id)
+	}
+	return graph.CheckID(spec.Type, id)
+}
