@@ -72,22 +72,3 @@ func TestExitCode(t *testing.T) {
 		t.Errorf("no kind: got %d, want 1", got)
 	}
 }
-
-func TestFromRun(t *testing.T) {
-	for _, test := range []struct {
-		code          int
-		stderr        string
-		kind          Kind
-		message, hint string
-	}{
-		{3, "tcbuild: read x.tsv:2: bad\nhint: mend it\n", Input, "read x.tsv:2: bad", "mend it"},
-		{1, "tcbuild: write x: no space\n", Failed, "write x: no space", ""},
-		{2, "tcbuild: odd\nhint: a\n", Usage, "odd", "a"},
-		{-1, "", Failed, "signal: killed", ""},
-	} {
-		err := FromRun(test.code, test.stderr, errors.New("signal: killed"))
-		if err.Error() != test.message || KindOf(err) != test.kind || HintOf(err) != test.hint {
-			t.Errorf("got %q of kind %d with hint %q, want %q, %d, %q", err, KindOf(err), HintOf(err), test.message, test.kind, test.hint)
-		}
-	}
-}

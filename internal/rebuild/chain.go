@@ -25,12 +25,11 @@ type Chain struct {
 	Keep    int // versions to keep, at least 1
 	Log     *slog.Logger
 	Force   bool // run all stages: share none with the current version
-	// Redact removes secrets from a text; nil: there are none.
+	// Redact removes secrets from a text.
 	Redact  func(text string) string
 	Forward bool // make the newest version current, even if an operator went back to an older one
 
-	damage string                // of the current version, which then shares nothing; "": none
-	stamps map[string]pinnedFile // by path, of sources whose digest is known
+	damage string // of the current version, which then shares nothing; "": none
 }
 
 // Source is a file that stages read but no stage makes.
@@ -73,15 +72,12 @@ type Result struct {
 // A run that failed because of its input, settings or verification leaves nothing behind.
 func (c *Chain) Run(ctx context.Context) (*Result, error) {
 	result := &Result{}
-	plan, err := c.Plan()
+	plan, held, err := c.begin()
 	if err != nil {
 		return result, err
 	}
-	if err := c.sweep(plan); err != nil {
-		return result, err
-	}
-	if held, err := c.isHeldBack(plan); held || err != nil {
-		return &Result{Version: plan.current.path, Unchanged: true}, err
+	if held {
+		return &Result{Version: plan.current.path, Unchanged: true}, nil
 	}
 	if plan.Ready != "" {
 		return c.makeReadyCurrent(plan)
@@ -97,6 +93,19 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 		return result, c.discardUnlessResumable(plan, err)
 	}
 	return result, c.clearDamage(plan, result.Version)
+}
+
+// begin makes the plan, and removes what killed runs left. held: an operator keeps current at an
+// older version.
+func (c *Chain) begin() (plan *Plan, held bool, err error) {
+	if plan, err = c.Plan(); err != nil {
+		return nil, false, err
+	}
+	if err = c.sweep(plan); err != nil {
+		return nil, false, err
+	}
+	held, err = c.isHeldBack(plan)
+	return plan, held, err
 }
 
 // discardUnlessResumable discards the unfinished version after an error that another run cannot
@@ -158,7 +167,7 @@ func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 		return err
 	}
 	for i := range read {
-		read[i].Name = c.redact(read[i].Name)
+		read[i].Name = c.Redact(read[i].Name)
 	}
 	if why := inputfile.Difference(step.record.Inputs, read); why != "" {
 		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.Output)))

@@ -28,7 +28,10 @@ type testChain struct {
 func newTestChain(t *testing.T) *testChain {
 	t.Helper()
 	dir := t.TempDir()
-	c := &testChain{Chain: Chain{Dir: filepath.Join(dir, "root", "set"), Program: "1", Keep: 2, Log: slog.New(slog.DiscardHandler)}}
+	c := &testChain{Chain: Chain{
+		Dir: filepath.Join(dir, "root", "set"), Program: "1", Keep: 2,
+		Log: slog.New(slog.DiscardHandler), Redact: func(text string) string { return text },
+	}}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"tcbuild/fault"
-	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
@@ -36,70 +33,17 @@ type Pinned struct {
 	Positions int      `json:"positions"` // of all masks of a sample together
 	Columns   int      `json:"columns"`   // phenotypes and attributes
 
-	Program     string       `json:"program"`
-	Fingerprint string       `json:"fingerprint"` // of the whole chain
-	Stages      []Record     `json:"stages"`
-	Files       []pinnedFile `json:"files"`
-}
-
-// pinnedFile is a source as Prepare found it. While its size and the time of its last change are
-// the same, a part need not read it.
-type pinnedFile struct {
-	Path    string `json:"path"`
-	Bytes   int64  `json:"bytes"`
-	Changed int64  `json:"changed"` // ctime, in nanoseconds since 1970
-	SHA256  string `json:"sha256"`
-}
-
-// stampOf is a file's size and the time of its last change.
-func stampOf(path string) (pinnedFile, error) {
-	var stat unix.Stat_t
-	if err := unix.Stat(path, &stat); err != nil {
-		return pinnedFile{}, &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
-	return pinnedFile{Path: path, Bytes: stat.Size, Changed: stat.Ctim.Nano()}, nil
-}
-
-// digest identifies a source as it is now. It does not read a source that is as Prepare pinned it.
-func (c *Chain) digest(source Source) (inputfile.Input, error) {
-	name := c.redact(source.Name)
-	if known, ok := c.stamps[c.redact(source.Path)]; ok {
-		now, err := stampOf(source.Path)
-		if err == nil && now.Bytes == known.Bytes && now.Changed == known.Changed {
-			return inputfile.Input{Name: name, Bytes: known.Bytes, SHA256: known.SHA256}, nil
-		}
-	}
-	file, err := inputfile.Open(source.Path)
-	if err != nil {
-		return inputfile.Input{}, err
-	}
-	defer file.Close()
-	return file.Input(name), nil
-}
-
-// stamp records size, last change and planned digest of each source. Prepare must check afterwards
-// that the sources still have these digests.
-func (c *Chain) stamp(records []Record) (files []pinnedFile, err error) {
-	for i, stage := range c.Stages {
-		for j, source := range stage.Sources {
-			file, err := stampOf(source.Path)
-			if err != nil {
-				return nil, err
-			}
-			file.Path = c.redact(source.Path)
-			file.SHA256 = records[i].Inputs[j].SHA256
-			files = append(files, file)
-		}
-	}
-	return files, nil
+	Program     string   `json:"program"`
+	Fingerprint string   `json:"fingerprint"` // of the whole chain
+	Stages      []Record `json:"stages"`
 }
 
 // pin writes the plan.
-func (r *Rebuild) pin(plan *Plan, files []pinnedFile) (*Pinned, error) {
+func (r *Rebuild) pin(plan *Plan) (*Pinned, error) {
 	p := &Pinned{
 		Run: plan.run, Made: time.Now().UTC().Truncate(time.Second), User: me(),
 		Parts: plan.parts, Variants: r.Variants, Program: r.Program,
-		Fingerprint: plan.Fingerprint, Stages: plan.records(), Files: files,
+		Fingerprint: plan.Fingerprint, Stages: plan.records(),
 	}
 	dir := plan.building
 	if plan.Ready != "" {
@@ -146,15 +90,9 @@ func (c *Chain) superseded(format string, args ...any) error {
 	return fault.New(fault.Busy, hintPrepare, "rebuild %s: %w", c.Dir, fmt.Errorf(format, args...))
 }
 
-// checkPinned checks that settings, inputs and program are still as planned. It does not read
-// inputs whose size and time of last change are the same.
+// checkPinned checks that settings, inputs and program are still as planned.
 func (r *Rebuild) checkPinned(p *Pinned) error {
-	r.stamps = make(map[string]pinnedFile)
-	for _, file := range p.Files {
-		r.stamps[file.Path] = file
-	}
 	now, err := r.records()
-	r.stamps = nil
 	if errors.Is(err, fs.ErrNotExist) {
 		return r.superseded("since the plan was made, %w", err)
 	}

@@ -122,11 +122,12 @@ func (c *Chain) records() (records []Record, err error) {
 			Options: c.recorded(stage.Options), Inputs: []inputfile.Input{},
 			After: append([]string{}, stage.After...)}
 		for _, source := range stage.Sources {
-			input, err := c.digest(source)
+			file, err := inputfile.Open(source.Path)
 			if err != nil {
 				return nil, err
 			}
-			record.Inputs = append(record.Inputs, input)
+			record.Inputs = append(record.Inputs, file.Input(c.Redact(source.Name)))
+			file.Close()
 		}
 		text, err := json.Marshal(record)
 		if err != nil {
@@ -148,18 +149,11 @@ func (c *Chain) records() (records []Record, err error) {
 func (c *Chain) recorded(options map[string]string) map[string]string {
 	recorded := maps.Clone(options)
 	for key, text := range options {
-		if redacted := c.redact(text); redacted != text {
+		if redacted := c.Redact(text); redacted != text {
 			recorded[key] = fmt.Sprintf("%s (sha256 %.16x)", redacted, sha256.Sum256([]byte(text)))
 		}
 	}
 	return recorded
-}
-
-func (c *Chain) redact(text string) string {
-	if c.Redact == nil {
-		return text
-	}
-	return c.Redact(text)
 }
 
 // building is the folder of the user's unfinished version with a fingerprint.
@@ -213,17 +207,17 @@ func (p *Plan) why(now Record) string {
 	return "its output is missing or damaged"
 }
 
-// whatDiffers says what differs between the records of two plans.
+// whatDiffers names the first thing that differs between the records of two plans, "" if none does.
 func whatDiffers(was, now []Record) string {
-	for i, record := range now {
-		if i >= len(was) || was[i].Stage != record.Stage {
-			break
-		}
-		if why := difference(was[i], record); why != "" {
+	if !slices.EqualFunc(was, now, func(a, b Record) bool { return a.Stage == b.Stage }) {
+		return "the stages changed"
+	}
+	for i := range now {
+		if why := difference(was[i], now[i]); why != "" {
 			return why
 		}
 	}
-	return "the stages changed"
+	return ""
 }
 
 // difference names the first thing that differs between two records of a stage, "" if none does.

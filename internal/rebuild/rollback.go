@@ -76,9 +76,5 @@ func whatChanged(was, now []Record) string {
 	for i := range min(len(was), len(now)) {
 		now[i].Program = was[i].Program
 	}
-	isSame := func(a, b Record) bool { return a.Stage == b.Stage && difference(a, b) == "" }
-	if slices.EqualFunc(was, now, isSame) {
-		return ""
-	}
 	return whatDiffers(was, now)
 }

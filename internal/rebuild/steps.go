@@ -35,14 +35,7 @@ func (k StepKind) HasParts() bool { return k == Build || k == Verify }
 // plan says so. The caller holds the lock alone.
 func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 	result := &Result{}
-	plan, err := r.Plan()
-	if err != nil {
-		return result, err
-	}
-	if err := r.sweep(plan); err != nil {
-		return result, err
-	}
-	held, err := r.isHeldBack(plan)
+	plan, held, err := r.begin()
 	if err != nil {
 		return result, err
 	}
@@ -56,8 +49,7 @@ func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 		}
 	}
 	plan.parts = parts
-	files, err := r.stamp(plan.records())
-	if err == nil && plan.Ready == "" {
+	if plan.Ready == "" {
 		err = r.prepare(ctx, plan, result)
 	}
 	if err == nil {
@@ -65,7 +57,7 @@ func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 	}
 	var pinned *Pinned
 	if err == nil {
-		pinned, err = r.pin(plan, files)
+		pinned, err = r.pin(plan)
 	}
 	if err != nil {
 		return result, r.discardUnlessResumable(plan, err)
