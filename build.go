@@ -34,7 +34,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
-	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/store"
@@ -67,18 +66,17 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	if err := b.findCodec(); err != nil {
 		return nil, err
 	}
-	inputs := b.inputs()
-	defer inputs.Close()
-	if err := inputs.prepare(ctx); err != nil {
+	var err error
+	if b.prepared, err = b.prepare(ctx); err != nil {
 		return nil, err
 	}
+	defer b.prepared.Close()
 	if err := b.plan(); err != nil {
 		return nil, err
 	}
 	if result, err := b.published(); result != nil || err != nil {
 		return result, err
 	}
-	var err error
 	b.building, err = store.Begin(o.Out, b.manifest, o.Resume, b.shard)
 	if fault.KindOf(err) == fault.Busy {
 		// The process that built the last shard may have published the dataset since.
@@ -90,7 +88,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer b.building.Close()
-	if err = b.write(ctx, inputs); err == nil {
+	if err = b.write(ctx); err == nil {
 		err = b.publish()
 	}
 	if err != nil {
@@ -102,11 +100,9 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 // builder carries the stages' results.
 type builder struct {
 	Options
-	shard    int          // the first shard of the part to build, or store.AllShards
-	codec    encode.Codec // of the LMDB variants
-	graph    *ingest.Graph
-	rules    *incidence.Rules
-	manifest *store.Manifest
+	shard int          // the first shard of the part to build, or store.AllShards
+	codec encode.Codec // of the LMDB variants
+	*prepared
 	building *store.Building
 	result   Result
 	start    time.Time
@@ -201,18 +197,18 @@ func (b *builder) published() (*Result, error) {
 	return &b.result, nil
 }
 
-func (b *builder) write(ctx context.Context, inputs inputs) error {
+func (b *builder) write(ctx context.Context) error {
 	b.result.Resumed = b.building.Resumed
 	if b.building.Dropped != "" {
 		b.Log.Warn("cannot resume the unfinished build: starting from the beginning", "differs_in", b.building.Dropped)
 	}
 	b.building.UseScratch(b.Scratch)
-	cache, err := inputs.incidence()
+	cache, err := b.incidence()
 	if err != nil {
 		return err
 	}
 	var group errgroup.Group
-	group.Go(fault.Catch(func() error { return inputs.place(ctx, b.building) }))
+	group.Go(fault.Catch(func() error { return b.place(ctx) }))
 	if b.Variant == store.Incidence {
 		group.Go(fault.Catch(func() error { return b.building.WriteIncidence(cache) }))
 	}

@@ -4,397 +4,290 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/combinations"
-	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/ingest/source"
 	"tcbuild/store"
 )
 
-// inputs are what shards are built from, whichever dataset they are for: the tables of a graph and
-// a perturbation set, or an existing dataset.
-type inputs interface {
-	// prepare reads the graph, its rules, and all that a manifest says of inputs and samples.
-	prepare(ctx context.Context) error
-	incidence() (*incidence.Cache, error)
-	// place puts the graph and the sample table into the dataset under construction, unless an
-	// earlier build did.
-	place(ctx context.Context, building *store.Building) error
-	io.Closer
+// prepared is what a dataset is built from, and all that its manifest says of inputs and samples.
+type prepared struct {
+	graph    *ingest.Graph
+	rules    *incidence.Rules
+	manifest *store.Manifest
+
+	base  *store.Dataset      // whose files are shared; nil if the user's files are read
+	files inputfile.Files     // of the graph
+	set   *source.Set         // nil without a perturbation set
+	table *store.SampleWriter // of the samples; nil if an earlier build wrote it
 }
 
-func (b *builder) inputs() inputs {
+// prepare reads the user's files, or the base. The result must be closed.
+func (b *builder) prepare(ctx context.Context) (*prepared, error) {
 	if b.Base != nil {
-		return base{b}
+		return b.readBase()
 	}
-	return &sources{builder: b}
+	p := &prepared{}
+	err := b.readGraph(p)
+	if err == nil {
+		err = b.readSet(ctx, p)
+	}
+	if err == nil {
+		err = p.Unchanged()
+	}
+	if err != nil {
+		err = inputfile.Explain(err, p)
+		p.Close()
+		return nil, err
+	}
+	return p, nil
 }
 
-// base is an existing dataset as inputs. It was surveyed when it was built, and each file and block
+// readBase reads the graph of the base. It was surveyed when it was built, and each file and block
 // of it is compared with its checksum when it is read.
-type base struct{ *builder }
-
-func (b base) prepare(context.Context) (err error) {
-	if b.graph, err = b.Base.Graph(); err != nil {
-		return err
-	}
+func (b *builder) readBase() (*prepared, error) {
 	manifest := *b.Base.Manifest
-	b.manifest, b.Graph, b.ReactionRule = &manifest, filepath.Join(b.Base.Dir, "graph"), manifest.Options.ReactionRule
+	p := &prepared{manifest: &manifest, base: b.Base}
+	var err error
+	if p.graph, err = b.Base.Graph(); err != nil {
+		return nil, err
+	}
 	b.stage("read base", "dataset", b.Base.Dir, "samples", manifest.Samples)
-	return b.readRules()
+	p.rules, err = b.readRules(p)
+	return p, err
 }
 
-func (b base) incidence() (*incidence.Cache, error) {
-	cache, err := b.Base.Incidence()
-	if err == nil {
-		b.stage("read incidence", "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
-	}
-	return cache, err
-}
-
-func (b base) place(_ context.Context, building *store.Building) error {
-	return building.ShareInputs(b.Base)
-}
-
-func (b base) Close() error { return nil }
-
-// sources are the user's files, or computed sets, as inputs.
-type sources struct {
-	*builder
-	files   inputfile.Files     // of the graph
-	samples *source.Set         // nil without a perturbation set
-	table   *store.SampleWriter // of samples; nil if an earlier build wrote it
-}
-
-func (s *sources) prepare(ctx context.Context) error {
-	err := s.read(ctx)
-	if err == nil {
-		err = s.survey(ctx)
-	}
-	if err == nil {
-		err = s.Unchanged()
-	}
-	return inputfile.Explain(err, s)
-}
-
-func (s *sources) read(ctx context.Context) error {
-	if s.File == "" {
-		if keys := s.Given(); len(keys) > 0 {
-			return fault.New(fault.Usage, "name the set with --perturbations, or omit them",
-				"build %s: found %s without a perturbation set", s.Out, strings.Join(keys, ", "))
-		}
-	}
-	opened, err := graph.Open(&s.files, s.Graph)
+// readGraph reads the graph and its rules, and begins the manifest.
+func (b *builder) readGraph(p *prepared) error {
+	opened, err := graph.Open(&p.files, b.Graph)
 	if err != nil {
 		return err
 	}
-	if s.graph, err = opened.Read(); err != nil {
+	if p.graph, err = opened.Read(); err != nil {
 		return err
 	}
 	read, err := opened.Inputs()
 	if err != nil {
 		return err
 	}
-	s.manifest = &store.Manifest{
+	p.manifest = &store.Manifest{
 		FormatVersion: store.FormatVersion,
 		Phenotypes:    []ingest.Phenotype{},
 		Attributes:    []ingest.Attribute{},
-		Options: store.Options{
-			ReactionRule: s.ReactionRule, UnknownGenes: cmp.Or(s.UnknownGenes, ingest.RefuseUnknownGenes), AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
-			Controls: s.redacted(s.Controls), Where: s.Redact(s.Where),
-			Duplicates: cmp.Or(s.Duplicates, duplicates.Keep), GroupBy: s.GroupBy, Ignore: s.Ignore,
+		Options:       store.Options{ReactionRule: b.ReactionRule, Perturbations: b.Spec.Record(b.Redact)},
+		Inputs: store.Inputs{
+			Graph: read, Names: p.graph.NameSources, Perturbations: []ingest.Input{},
 		},
-		Inputs:      store.Inputs{Graph: read, Names: s.graph.NameSources, Perturbations: []ingest.Input{}},
-		GraphDigest: s.graph.Digest(), StructureDigest: s.graph.StructureDigest(),
+		GraphDigest: p.graph.Digest(), StructureDigest: p.graph.StructureDigest(),
 	}
-	repeated, loops := 0, 0
-	for _, edges := range graph.OddEdges(s.graph) {
-		repeated += edges.Duplicates
-		loops += edges.SelfLoops
-	}
-	layout := incidence.NewLayout(s.graph)
+	layout := incidence.NewLayout(p.graph)
 	for _, mask := range layout.Masks {
-		s.manifest.Masks = append(s.manifest.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
+		p.manifest.Masks = append(p.manifest.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
 	}
-	s.stage("read graph", "genes", s.graph.Genes.Len(), "reactions", s.graph.Reactions.Len(), "metabolites", s.graph.Metabolites.Len(),
-		"edge_types", len(s.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", repeated, "self_loops", loops)
-	if columns := s.graph.LeftOut(); len(columns) > 0 {
-		s.Log.Warn("ignoring columns of the graph", "columns", fault.List(columns))
-	}
-	if err := s.readRules(); err != nil || s.File == "" {
-		return err
-	}
-	return s.openSamples(ctx)
+	b.logGraph(p.graph, layout)
+	p.rules, err = b.readRules(p)
+	return err
 }
 
-func (s *sources) openSamples(ctx context.Context) (err error) {
-	s.samples, err = source.Open(s.Spec, s.graph)
-	if err != nil {
-		return err
-	}
-	if ignored := s.samples.Columns().Ignored; len(ignored) > 0 {
-		s.Log.Warn("ignoring columns", "columns", fault.List(ignored))
-	}
-	if len(s.samples.Columns().PhenotypeNames()) == 0 {
-		s.Log.Warn("the perturbation set has no phenotypes: its samples have masks and nothing to predict")
-	}
-	if names := s.samples.Columns().AttributeNames(); len(names) > 0 {
-		s.Log.Info("keeping attributes", "columns", fault.List(names))
-	}
-	if names := s.samples.Columns().ByName; len(names) > 0 {
-		s.Log.Info("numbers that are attributes by their names: "+
-			"name those that were measured in --phenotypes", "columns", fault.List(names))
-	}
-	if statistics := duplicates.Pooled(s.samples.SampleSource); len(statistics) > 0 {
-		s.Log.Info("pooling statistics", "columns", fault.List(statistics))
-	}
-	return nil
-}
-
-// survey reads the whole perturbation set, once, before the dataset is begun, and writes the sample
-// table beside it. Bad data is found early, and the manifest is complete except for its files, so
-// that separately built shards and a resumed build agree on what they build.
-func (s *sources) survey(ctx context.Context) error {
-	if s.samples == nil {
-		s.manifest.LogicalContent = store.LogicalContent(s.manifest.StructureDigest, s.ReactionRule, ingest.Columns{}, nil)
+// readSet surveys the perturbation set, and completes the manifest but for its files, so that
+// separately built shards and a resumed build agree on what they build.
+func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
+	m := p.manifest
+	if b.File == "" {
+		m.LogicalContent = store.LogicalContent(m.StructureDigest, b.ReactionRule, ingest.Columns{}, nil)
+		if keys := b.Given(); len(keys) > 0 {
+			return fault.New(fault.Usage, "name the set with --perturbations, or omit them",
+				"build %s: found %s without a perturbation set", b.Out, strings.Join(keys, ", "))
+		}
 		return nil
 	}
-	s.manifest.SetColumns(s.samples.Columns())
-	for _, input := range s.samples.Inputs() {
-		input.Name = s.Redact(input.Name)
-		s.manifest.Inputs.Perturbations = append(s.manifest.Inputs.Perturbations, input)
+	if p.set, err = source.Open(b.Spec, p.graph); err != nil {
+		return err
 	}
-	progress := s.Progress(0)
-	defer progress.Done()
-	unmeasured, kinds := ingest.NewUnmeasured(s.manifest.Columns()), ingest.NewKindCounter(s.samples.Columns())
-	account, content, err := s.tabulate(ctx, store.NeedsSamples(s.Out, s.Resume), func(samples *ingest.Samples) {
-		unmeasured.Add(samples)
-		kinds.Add(samples)
-		progress.Add(samples.Len(), 0)
-	})
+	b.logColumns(p.set)
+	m.SetColumns(p.set.Columns())
+	for _, input := range p.set.Inputs() {
+		input.Name = b.Redact(input.Name)
+		m.Inputs.Perturbations = append(m.Inputs.Perturbations, input)
+	}
+	found, err := b.survey(ctx, p, store.NeedsSamples(b.Out, b.Resume))
 	if err != nil {
 		return err
 	}
-	if account.Kept == 0 {
-		return fault.New(fault.Input, "give a table with at least one row",
-			"read perturbations %s: found no samples, expected at least one", s.File)
-	}
-	if err := cmp.Or(s.checkDropped(&account), s.CheckKinds(kinds)); err != nil {
+	if err := cmp.Or(b.checkDropped(p.set, found.account), b.CheckKinds(found.kinds)); err != nil {
 		return err
 	}
-	s.manifest.Samples, s.manifest.Account = account.Kept, account.ForManifest()
-	s.manifest.LogicalContent = content
-	s.stage("survey samples", append([]any{"samples", account.Kept}, account.Attributes()...)...)
-	if len(s.Controls) > 0 {
-		s.Log.Info("controls delete nothing", "names", fault.List(s.Controls),
-			"found", account.Sum(ingest.ControlName))
+	m.Samples, m.Account, m.LogicalContent = found.account.Kept, found.account.ForManifest(), found.content
+	if counts := found.kinds.Counts(); counts != nil {
+		m.Kinds = &store.Kinds{Attribute: p.set.Columns().Kinds,
+			Removing: samples.Removing(b.RemovingKinds), Perturbations: counts}
 	}
-	if pairs := account.Sum(ingest.SelfPair); pairs > 0 {
-		s.Log.Warn("samples that list a gene twice are dropped", "samples", pairs)
-	}
-	if found := kinds.Counts(); found != nil {
-		s.manifest.Kinds = &store.Kinds{Attribute: s.samples.Columns().Kinds,
-			Removing: samples.Removing(s.RemovingKinds), Perturbations: found}
-		s.logKinds()
-	}
-	s.logRepeats(&account)
-	for what, names := range map[string][]string{"one value in all samples": unmeasured.Constant(), "numbers of the rows": unmeasured.Indices()} {
-		if len(names) > 0 {
-			s.Log.Warn("phenotypes that may be none: leave them out with --not-phenotypes", "phenotypes", fault.List(names), "values", what)
-		}
-	}
-	if names := unmeasured.Names(); len(names) > 0 {
-		s.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
-	}
-	if trimmed := account.Sum(ingest.TrimmedText); trimmed > 0 {
-		s.Log.Warn("removed the spaces around texts of attributes", "values", trimmed)
-	}
-	if infinite := account.Sum(ingest.InfiniteValue); infinite > 0 {
-		s.Log.Warn("infinite phenotype values count as missing", "values", infinite)
-	}
+	b.logSurvey(found, m.Kinds)
 	return nil
 }
 
-// logKinds says of what kind perturbations are, and which of them remove a node.
-func (s *sources) logKinds() {
-	kinds := s.manifest.Kinds
-	removing := samples.AllKinds
-	if kinds.Removing != nil {
-		removing = fault.List(kinds.Removing)
+// survey is what one pass over a perturbation set found.
+type survey struct {
+	account    *ingest.Account
+	kinds      *ingest.KindCounter
+	unmeasured *ingest.Unmeasured
+	content    string // store.LogicalContent
+}
+
+// survey reads the whole perturbation set. If write is true, it writes the sample table beside the
+// dataset, which is not begun before bad data would be found.
+func (b *builder) survey(ctx context.Context, p *prepared, write bool) (*survey, error) {
+	columns := p.manifest.Columns()
+	found := &survey{
+		account: &ingest.Account{}, kinds: ingest.NewKindCounter(p.set.Columns()),
+		unmeasured: ingest.NewUnmeasured(columns),
 	}
-	s.Log.Info("kinds of perturbations",
-		"perturbations", samples.ListKinds(kinds.Perturbations), "removing", removing)
+	table := store.NewSampleDigester(columns)
+	if write {
+		var err error
+		if table, err = store.NewSampleWriter(b.Out, columns); err != nil {
+			return nil, err
+		}
+		p.table = table
+	}
+	progress := b.Progress(0)
+	defer progress.Done()
+	for batch, err := range p.set.Batches(ctx, found.account) {
+		if err == nil {
+			found.unmeasured.Add(batch)
+			found.kinds.Add(batch)
+			progress.Add(batch.Len(), 0)
+			err = table.Add(batch)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	digests, err := table.Digests()
+	if err != nil {
+		return nil, err
+	}
+	if found.account.Kept == 0 {
+		return nil, fault.New(fault.Input, "give a table with at least one row",
+			"read perturbations %s: found no samples, expected at least one", b.File)
+	}
+	found.content = store.LogicalContent(p.manifest.StructureDigest, b.ReactionRule, columns, digests)
+	if write {
+		err = table.Close(found.content)
+	}
+	return found, err
 }
 
 // checkDropped returns an error if more of a computed set's genes were dropped than may be. Sets in
 // files check their rows.
-func (s *sources) checkDropped(account *ingest.Account) error {
-	set, computed := s.samples.SampleSource.(*combinations.Set)
+func (b *builder) checkDropped(set *source.Set, account *ingest.Account) error {
+	computed, ok := set.SampleSource.(*combinations.Set)
+	if !ok {
+		return nil
+	}
 	share := ingest.DefaultMaxDropped
-	if s.MaxDropped != nil {
-		share = *s.MaxDropped
+	if b.MaxDropped != nil {
+		share = *b.MaxDropped
 	}
 	unknown := account.Sum(ingest.UnknownLeftOut)
-	if !computed || float64(unknown) <= share*float64(unknown+set.Genes()) {
+	if float64(unknown) <= share*float64(unknown+computed.Genes()) {
 		return nil
 	}
 	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names",
 		"read perturbations %s: %d of %d listed genes are not in the graph, expected at most %.4g %% (max_dropped)",
-		s.File, unknown, unknown+set.Genes(), 100*share)
+		b.File, unknown, unknown+computed.Genes(), 100*share)
 }
 
-// tabulate reads the whole perturbation set, computes the digest of its content and, if write is
-// true, writes the sample table.
-func (s *sources) tabulate(ctx context.Context, write bool, see func(*ingest.Samples)) (account ingest.Account, digest string, err error) {
-	table := store.NewSampleDigester(s.manifest.Columns())
-	if write {
-		if table, err = store.NewSampleWriter(s.Out, s.manifest.Columns()); err != nil {
-			return account, "", err
+// incidence reads the base's incidence, or builds one.
+func (b *builder) incidence() (*incidence.Cache, error) {
+	what, cache := "read incidence", (*incidence.Cache)(nil)
+	if b.base != nil {
+		var err error
+		if cache, err = b.base.Incidence(); err != nil {
+			return nil, err
 		}
-		s.table = table
+	} else {
+		what, cache = "build incidence", incidence.Build(b.graph)
 	}
-	for samples, failed := range s.samples.Batches(ctx, &account) {
-		if err = failed; err == nil {
-			see(samples)
-			err = table.Add(samples)
-		}
-		if err != nil {
-			break
-		}
-	}
-	digests, failed := table.Digests()
-	if err = cmp.Or(err, failed); err != nil {
-		return account, "", err
-	}
-	digest = store.LogicalContent(s.manifest.StructureDigest, s.ReactionRule, s.manifest.Columns(), digests)
-	if write {
-		err = table.Close(digest)
-	}
-	return account, digest, err
-}
-
-// logRepeats says that genotypes repeat, and what became of their samples: a warning, if nobody has
-// chosen that.
-func (s *sources) logRepeats(account *ingest.Account) {
-	repeats := account.Repeats
-	args := []any{"genotypes", repeats.Genotypes, "repeated", repeats.RepeatedGenotypes, "in_samples", repeats.RepeatedSamples}
-	if len(s.GroupBy) > 0 {
-		args = append(args, "conditions", repeats.Conditions)
-	}
-	args = append(args, "duplicates", cmp.Or(s.Duplicates, duplicates.Keep), "samples_merged", account.Sum(ingest.Merged))
-	switch {
-	case repeats.RepeatedGenotypes > 0 && cmp.Or(s.Duplicates, duplicates.Keep) == duplicates.Keep:
-		s.Log.Warn("genotypes repeat", args...)
-	case repeats.RepeatedGenotypes > 0 || len(s.GroupBy) > 0:
-		s.Log.Info("genotypes repeat", args...)
-	}
-}
-
-func (s *sources) incidence() (*incidence.Cache, error) {
-	cache := incidence.Build(s.graph)
-	s.stage("build incidence", "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
+	b.stage(what, "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
 	return cache, nil
 }
 
-func (s *sources) place(ctx context.Context, building *store.Building) error {
-	if err := building.WriteGraph(s.graph); err != nil || s.samples == nil || building.HasSamples() {
+// place puts the graph and the sample table into the dataset under construction, unless an earlier
+// build did.
+func (b *builder) place(ctx context.Context) error {
+	if b.base != nil {
+		return b.building.ShareInputs(b.base)
+	}
+	err := b.building.WriteGraph(b.graph)
+	if err != nil || b.set == nil || b.building.HasSamples() {
 		return err
 	}
-	if s.table == nil { // the table that the survey found was of another, unfinished build
-		_, digest, err := s.tabulate(ctx, true, func(*ingest.Samples) {})
+	if b.table == nil { // the table that the survey found was of another, unfinished build
+		found, err := b.survey(ctx, b.prepared, true)
 		if err == nil {
-			err = s.Unchanged()
+			err = b.Unchanged()
 		}
-		if err == nil && digest != s.manifest.LogicalContent {
+		if err == nil && found.content != b.manifest.LogicalContent {
 			err = errors.New("the perturbation set differs from what was surveyed")
 		}
 		if err != nil {
-			return inputfile.Explain(err, s)
+			return inputfile.Explain(err, b.prepared)
 		}
 	}
-	return building.AdoptSamples(s.table)
+	return b.building.AdoptSamples(b.table)
 }
 
 // Unchanged checks that the files are what was read.
-func (s *sources) Unchanged() error {
-	var samples error
-	if s.samples != nil {
-		samples = s.samples.Unchanged()
+func (p *prepared) Unchanged() error {
+	err := p.files.Unchanged()
+	if err == nil && p.set != nil {
+		err = p.set.Unchanged()
 	}
-	return cmp.Or(s.files.Unchanged(), samples)
+	return err
 }
 
 // Close closes the files. It can be called again.
-func (s *sources) Close() error {
-	if s.table != nil {
-		_ = s.table.Discard()
+func (p *prepared) Close() error {
+	if p.table != nil {
+		_ = p.table.Discard()
 	}
-	s.files.Close()
-	if s.samples != nil {
-		s.samples.Close()
+	p.files.Close()
+	if p.set != nil {
+		p.set.Close()
 	}
 	return nil
-}
-
-// redacted returns texts as a manifest records them.
-func (b *builder) redacted(texts []string) (recorded []string) {
-	for _, text := range texts {
-		recorded = append(recorded, b.Redact(text))
-	}
-	return recorded
 }
 
 // readRules reads the gpr rules, if masks depend on them. Genes that are not in the graph count as
 // never deleted, and are logged once.
-func (b *builder) readRules() (err error) {
-	byRule := b.ReactionRule == incidence.RuleGPR && b.graph.Reactions.Len() > 0
-	if byRule && b.graph.Reactions.Column("gpr") == nil {
-		return fault.New(fault.Usage, "add the column gpr to the reactions, or choose --reaction-rule all",
+func (b *builder) readRules(p *prepared) (*incidence.Rules, error) {
+	rule, reactions := p.manifest.Options.ReactionRule, p.graph.Reactions
+	byRule := rule == incidence.RuleGPR && reactions.Len() > 0
+	if byRule && reactions.Column("gpr") == nil {
+		return nil, fault.New(fault.Usage, "add the column gpr to the reactions, or choose --reaction-rule all",
 			"read graph %s: %s has no column gpr, which --reaction-rule gpr needs: no reaction would ever be removed",
-			b.Graph, b.nodeFile(ingest.Reaction))
+			b.Graph, p.nodeFile(ingest.Reaction))
 	}
-	if b.rules, err = incidence.ReadRules(b.graph, b.ReactionRule); err != nil {
-		return fault.New(fault.Input, "correct the rule, or leave the field empty",
-			"read graph %s: %s %w", b.Graph, b.nodeFile(ingest.Reaction), err)
+	rules, err := incidence.ReadRules(p.graph, rule)
+	if err != nil {
+		return nil, fault.New(fault.Input, "correct the rule, or leave the field empty",
+			"read graph %s: %s %w", b.Graph, p.nodeFile(ingest.Reaction), err)
 	}
-	b.logIsozymes()
-	if unknown := b.rules.UnknownGenes; len(unknown) > 0 {
-		b.Log.Warn("gpr rules name genes that are not in the graph; they count as never deleted",
-			"genes", len(unknown), "reactions", b.rules.NamingUnknown, "first", unknown[:min(len(unknown), 5)])
-	}
-	return nil
-}
-
-// logIsozymes says what the reaction rule all means for reactions whose gpr rule has an or.
-func (b *builder) logIsozymes() {
-	if b.ReactionRule == incidence.RuleGPR || b.graph.Reactions.Len() == 0 {
-		return
-	}
-	reactions := 0
-	for _, text := range b.graph.Reactions.Column("gpr") {
-		if rule, err := gpr.Parse(text); err == nil && rule.HasIsozymes() {
-			reactions++
-		}
-	}
-	if reactions > 0 {
-		b.Log.Info("these reactions have isozymes, and any deleted gene removes them; --reaction-rule gpr keeps them while an isozyme is left",
-			"reactions", reactions)
-	}
+	b.logRules(rules, rule, reactions)
+	return rules, nil
 }
 
 // nodeFile returns the name of a node table's file, relative to the graph folder.
-func (b *builder) nodeFile(nodeType string) string {
-	i := slices.IndexFunc(b.manifest.Inputs.Graph, func(input ingest.Input) bool { return strings.HasPrefix(input.Name, "nodes/"+nodeType+".") })
-	return b.manifest.Inputs.Graph[i].Name
+func (p *prepared) nodeFile(nodeType string) string {
+	isTable := func(input ingest.Input) bool { return strings.HasPrefix(input.Name, "nodes/"+nodeType+".") }
+	return p.manifest.Inputs.Graph[slices.IndexFunc(p.manifest.Inputs.Graph, isTable)].Name
 }

@@ -8,12 +8,14 @@ import (
 
 // Encode returns the fields of a struct that have a value, by the keys from which Decode reads
 // them, for records and fingerprints. A field with the value of its tag default has none, and an
-// empty list has one. value points to the struct.
-func Encode(value any) map[string]any {
-	return encodeStruct(reflect.ValueOf(value).Elem())
+// empty list has one. value points to the struct; text changes every text.
+func Encode(value any, text func(string) string) map[string]any {
+	return encoder{text}.structure(reflect.ValueOf(value).Elem())
 }
 
-func encodeStruct(v reflect.Value) map[string]any {
+type encoder struct{ text func(string) string }
+
+func (e encoder) structure(v reflect.Value) map[string]any {
 	encoded := make(map[string]any)
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
@@ -21,11 +23,11 @@ func encodeStruct(v reflect.Value) map[string]any {
 		switch {
 		case !field.IsExported() || key == "-" || isDefault(field, value):
 		case options == "inline":
-			for key, inner := range encodeStruct(value) {
+			for key, inner := range e.structure(value) {
 				encoded[key] = inner
 			}
 		default:
-			encoded[key] = encode(value)
+			encoded[key] = e.encode(value)
 		}
 	}
 	return encoded
@@ -36,21 +38,21 @@ func isDefault(field reflect.StructField, value reflect.Value) bool {
 	return value.IsZero() || has && strings.Trim(fmt.Sprint(value), "[]") == byDefault
 }
 
-func encode(v reflect.Value) any {
+func (e encoder) encode(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:
-		return encode(v.Elem())
+		return e.encode(v.Elem())
 	case reflect.Struct:
-		return encodeStruct(v)
+		return e.structure(v)
 	case reflect.Slice:
 		elements := make([]any, v.Len())
 		for i := range elements {
-			elements[i] = encode(v.Index(i))
+			elements[i] = e.encode(v.Index(i))
 		}
 		return elements
 	}
 	if v.Kind() == reflect.String {
-		return v.String() // without its type
+		return e.text(v.String())
 	}
 	return v.Interface()
 }

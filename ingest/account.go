@@ -171,9 +171,13 @@ func (a *Account) Check(maxDropped float64, hint, ofNames string) error {
 		if 2*unnamed > rows {
 			hint = ofNames
 		}
+		dropped := texts(a.Dropped)
+		if names := a.sortedNames(); len(names) > 0 {
+			dropped += ", such as " + fault.List(names[:min(3, len(names))])
+		}
 		return fault.New(fault.Input, hint,
 			"read %s for %s: kept 0 of %s; dropped: %s, expected at least one",
-			a.File, a.Made, entries, texts(a.Dropped))
+			a.File, a.Made, entries, dropped)
 	case float64(unnamed) > allowed:
 		names := a.sortedNames()
 		return fault.New(fault.Input, ofNames+"; max_dropped sets the share that may be dropped",

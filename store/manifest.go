@@ -23,7 +23,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/internal/disk"
 	"tcbuild/store/internal/sampletable"
 )
@@ -82,19 +81,9 @@ type MaskSize struct {
 
 // Options are the options that a dataset's content depends on.
 type Options struct {
-	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
-	UnknownGenes  ingest.UnknownGenes    `json:"unknown_genes"`
-	AllowWildtype bool                   `json:"allow_wildtype"`
-	// AllowDuplicateIDs says that sample ids may be empty or duplicate.
-	AllowDuplicateIDs bool `json:"allow_duplicate_ids"`
-	// Controls are names that delete nothing.
-	Controls []string `json:"controls,omitempty"`
-	// Where is the expression that samples were kept by; "" for all.
-	Where string `json:"where,omitempty"`
-	// what became of samples of one genotype; see duplicates.Rule
-	Duplicates duplicates.Choice `json:"duplicates,omitempty"` // never empty in a manifest
-	GroupBy    []string          `json:"group_by,omitempty"`
-	Ignore     []string          `json:"ignore,omitempty"`
+	ReactionRule incidence.ReactionRule `json:"reaction_rule"`
+	// how the perturbation set was read: samples.Spec.Record; none without samples
+	Perturbations map[string]any `json:"perturbations,omitempty"`
 }
 
 // Kinds says of what kind the perturbations of a dataset are.

@@ -129,7 +129,7 @@ func TestDifference(t *testing.T) {
 		"attributes":        func(m *Manifest) { m.Attributes = append(m.Attributes, ingest.Attribute{Name: "x"}) },
 		"samples_per_part":  func(m *Manifest) { m.SamplesPerPart++ },
 		"samples_per_batch": func(m *Manifest) { m.SamplesPerBatch++ },
-		"options":           func(m *Manifest) { m.Options.AllowWildtype = true },
+		"options":           func(m *Manifest) { m.Options.Perturbations = map[string]any{"allow_wildtype": true} },
 		"graph_digest":      func(m *Manifest) { m.GraphDigest = "x" },
 		"logical_content":   func(m *Manifest) { m.LogicalContent = "x" },
 		"shards":            func(m *Manifest) { m.Cut(2) },

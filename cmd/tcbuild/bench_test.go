@@ -144,7 +144,7 @@ func TestBenchRefused(t *testing.T) {
 		{[]string{"--reaction-rule", "some"}, 2, `read --reaction-rule: found "some"`},
 		{[]string{"--out", "there"}, 2, "write there: it already exists"},
 		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in the graph`},
-		{[]string{"--perturbations", "empty.tsv"}, 3, "found no samples"},
+		{[]string{"--perturbations", "empty.tsv"}, 3, "found no entries"},
 	} {
 		execute(t, dir, with(base, c.args...)...).refused(t, c.code, c.want)
 		nothing(t, filepath.Join(dir, "out"))

@@ -77,7 +77,7 @@ func TestWrongCombinations(t *testing.T) {
 		"combinations:genes.txt":       "read perturbations combinations:genes.txt: expected combinations:FILE:K",
 		"combinations:genes.txt:4":     "found k = 4, expected 1 to the 3 genes of genes.txt",
 		"combinations:genes.txt:2:0:4": "found range 0 to 4, expected one within 0 to 3",
-		"c.yaml":                       "read perturbations c.yaml: found a settings file, expected a table, a torchcell store or a computed set",
+		"c.yaml":                       "read settings: c.yaml: found a settings file, expected a table, a torchcell store or a computed set",
 	} {
 		files := map[string]string{"genes.txt": "YA\nYB\nYC\n", "c.yaml": "combinations: {genes: genes.txt, k: 2}\n"}
 		t.Run(perturbations, func(t *testing.T) { faulty(t, 2, files, with(buildArgs, "--perturbations", perturbations), want) })

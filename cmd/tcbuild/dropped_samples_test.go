@@ -59,7 +59,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 		if o := must(t, f.dir, args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown)...); !strings.Contains(o.stdout, test.printed) {
 			t.Errorf("%s: got %q, want %q", test.unknown, o.stdout, test.printed)
 		}
-		for command, want := range map[string]string{"incidence": "unknown.tsv: all samples (2) were dropped", "indices": `such as "X"`,
+		for command, want := range map[string]string{"incidence": "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 ", "indices": "such as X",
 			"ingest": "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 "} {
 			execute(t, f.dir, args(command, "unknown.tsv", "none.tsv", test.unknown)...).refused(t, 3, want)
 		}
@@ -84,7 +84,7 @@ func TestSampleIDs(t *testing.T) {
 	nothing(t, filepath.Join(f.dir, "out"))
 	for _, set := range []string{"twice.tsv", "empty.tsv"} {
 		must(t, f.dir, args(set, set+".out", "allow_duplicate_ids=true")...)
-		if m := manifestOf(t, filepath.Join(f.dir, set+".out")); !m.Options.AllowDuplicateIDs || m.Samples < 2 {
+		if m := manifestOf(t, filepath.Join(f.dir, set+".out")); m.Options.Perturbations["allow_duplicate_ids"] != true || m.Samples < 2 {
 			t.Errorf("%s: options %+v, %d samples", set, m.Options, m.Samples)
 		}
 		must(t, f.dir, "verify", set+".out")

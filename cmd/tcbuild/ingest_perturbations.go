@@ -52,7 +52,7 @@ lists every key.`,
 	require(cmd, "graph", "out")
 	return set.configured(e, cmd, &o.set, func(ctx context.Context, _ []string) error {
 		if o.set.File == "" {
-			return usageError(cmd, errors.New("FILE is missing"))
+			return usageError(cmd, errors.New("FILE or DIR is missing"))
 		}
 		return runIngestPerturbations(ctx, e, o)
 	})

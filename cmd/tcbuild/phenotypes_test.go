@@ -74,7 +74,7 @@ func TestPhenotypeColumns(t *testing.T) {
 	}
 	for _, flag := range []string{"--phenotypes", "--not-phenotypes", "--attributes"} {
 		execute(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "synth:tiny:10:1", flag, "fitness", "--out", "out").
-			refused(t, 2, "a computed set has no columns to choose from")
+			refused(t, 2, "it does not apply to a computed-set")
 	}
 	// A version with other attributes is another version.
 	rebuild := []string{"rebuild", "--config", "rebuild.yaml", "--perturbations", "good.tsv"}

@@ -136,7 +136,7 @@ func TestTorchcellStoreRefused(t *testing.T) {
 	data := filepath.Join(f.dir, "processed/lmdb/data.mdb")
 
 	execute(t, f.dir, with(build, "processed")...).refused(t, 3, "processed: found a folder without data.mdb")
-	execute(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "out.tsv", "id_column=strain").refused(t, 2, "found a torchcell store, expected a table")
+	execute(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "out.tsv", "id_column=strain").refused(t, 2, "id_column: it does not apply to a store")
 
 	writeFiles(t, f.dir, map[string]string{"conversion/STAGE_COMPLETE": "\n"})
 	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb: the stage is unfinished")

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
@@ -251,7 +252,7 @@ func (s *Spec) TextOptions() (table.TextOptions, error) {
 
 // Given returns the keys of the settings that have a value, but for the file's, in order.
 func (s *Spec) Given() []string {
-	given := conf.Encode(s)
+	given := conf.Encode(s, func(text string) string { return text })
 	return slices.DeleteFunc(conf.Keys(s), func(key string) bool {
 		_, has := given[key]
 		return !has || key == "file"
@@ -260,22 +261,30 @@ func (s *Spec) Given() []string {
 
 // Record returns what the samples depend on, for manifests and fingerprints: the settings that
 // have a value, those of a public source among them, with the base names of files. Neither
-// defaults nor max_dropped, which decides only whether there is a set, are recorded.
-func (s *Spec) Record() map[string]any {
+// defaults nor max_dropped, which decides only whether there is a set, are recorded. redact removes
+// secrets from texts.
+func (s *Spec) Record(redact func(text string) string) map[string]any {
 	recorded := *s
 	recorded.Source, recorded.MaxDropped = "", nil
-	if s.Form() != ComputedForm && s.File != "" {
-		recorded.File = filepath.Base(s.File)
-	}
-	if s.Aliases != "" {
-		recorded.Aliases = filepath.Base(s.Aliases)
-	}
+	recorded.File = baseName(s.File)
+	recorded.Aliases = baseName(s.Aliases)
 	recorded.AliasTables = slices.Clone(s.AliasTables)
 	for i := range recorded.AliasTables {
 		table := &recorded.AliasTables[i]
-		table.Source, table.File = "", filepath.Base(table.File)
+		table.Source, table.File = "", baseName(table.File)
 	}
-	return conf.Encode(&recorded)
+	return conf.Encode(&recorded, redact)
+}
+
+// baseName takes the folder out of the name of a file or set.
+func baseName(name string) string {
+	if spec, err := combinations.ParseName(name); err == nil && combinations.IsName(name) {
+		return strings.Replace(name, spec.Genes, filepath.Base(spec.Genes), 1)
+	}
+	if name == "" || synth.IsName(name) {
+		return name
+	}
+	return filepath.Base(name)
 }
 
 // Files returns the paths of the files that the set is read from: its own, then tables of names.

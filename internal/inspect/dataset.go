@@ -3,6 +3,8 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -89,14 +91,13 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 	number("genotypes of several samples"+then, s.Account.Repeats.RepeatedGenotypes)
 	number("samples of these"+then, s.Account.Repeats.RepeatedSamples)
 	number("conditions", s.Account.Repeats.Conditions)
-	add("controls", strings.Join(s.Options.Controls, ", "))
 	if s.Kinds != nil {
 		add("perturbations", kindCounts(s.Kinds.Perturbations))
 		add("that remove a node", cmp.Or(strings.Join(s.Kinds.Removing, ", "), "all"))
 	}
-	add("repeated genotypes", string(s.Options.Duplicates))
-	add("grouped by", strings.Join(s.Options.GroupBy, ", "))
-	add("filter", s.Options.Where)
+	for _, key := range slices.Sorted(maps.Keys(s.Options.Perturbations)) {
+		add("perturbations: "+key, settingText(s.Options.Perturbations[key]))
+	}
 	for _, c := range s.Account.Dropped {
 		number("samples dropped: "+c.What(), c.Rows)
 	}
@@ -165,4 +166,16 @@ func (s *DatasetSummary) files() page.Section {
 		table.Rows[i] = append(row, count(numbers[row[0]]), count(int(sizes[row[0]])))
 	}
 	return table
+}
+
+// settingText is the text of a setting: of lists and sections, as JSON.
+func settingText(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
 }

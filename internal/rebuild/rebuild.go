@@ -76,7 +76,8 @@ func (r *Rebuild) firstStage() (Stage, error) {
 	stage := Stage{Name: r.first(), Output: r.first(), Added: addedFiles, Options: map[string]string{
 		"reaction_rule": string(r.Build.ReactionRule),
 	}}
-	for key, value := range r.Build.Spec.Record() {
+	plain := func(text string) string { return text } // the chain redacts what it records
+	for key, value := range r.Build.Spec.Record(plain) {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return stage, err

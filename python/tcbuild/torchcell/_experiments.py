@@ -260,7 +260,7 @@ class Experiments:
         manifest = self.stored.manifest
         noted = manifest["account"].get("noted", [])
         dropped = sum(n["rows"] for n in noted if n["reason"] == "unknown_left_out")
-        if manifest["options"]["unknown_genes"] == "drop-gene" and dropped:
+        if dropped:
             raise ValueError(
                 f"index {self.stored.path}: {dropped:,} genes were dropped from samples, so "
                 f"{what} unknown\n"
