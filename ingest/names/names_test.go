@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/seed"
 	"tcbuild/internal/testing/testrun"
 )
@@ -138,6 +141,28 @@ func addTable(r *rand.Rand, b *Builder, words []string, ids, columns int) {
 	for k := range cells {
 		for _, c := range cells[k] {
 			b.Add(ids+1+k, c.name, c.gene)
+		}
+	}
+}
+
+// Tables of names that come with a set are looked up after the names of the graph.
+func TestTablesAfterTheGraph(t *testing.T) {
+	cell := &ingest.Graph{Genes: nodesOf([]namedGene{{"A", "Foo", nil}, {"B", "", []string{"bar"}}}), IgnoreCase: true}
+	file := filepath.Join(t.TempDir(), "names.tsv")
+	if err := os.WriteFile(file, []byte("id\tname\nB\tfOO\nA\tbar\nB\tnew\nB\tfoO\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b := BuilderOf(cell)
+	var files inputfile.Files
+	defer files.Close()
+	tables := []AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"name"}}}
+	if _, err := b.ReadTables(&files, tables); err != nil {
+		t.Fatal(err)
+	}
+	r := b.Resolver(true)
+	for name, want := range map[string]string{"Foo": "gene [A]", "foo": "gene [A]", "fOO": "gene [B]", "bar": "gene [B]", "NEW": "gene [B]"} {
+		if got := describe(r, name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
 }
