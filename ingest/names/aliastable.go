@@ -16,10 +16,12 @@ type AliasTable struct {
 	Source         conf.SourceName `yaml:"source" section:"aliases"`
 	table.TextSpec `yaml:",inline" required:"file"`
 	where.RowsSpec `yaml:",inline"`
-	ID             string   `yaml:"id" required:"yes"`    // column of gene ids or other known names (required)
-	Names          []string `yaml:"names" required:"yes"` // columns of other names, in order of precedence (required)
-	Split          string   `yaml:"split"`                // separator between names in a field
-	StripPrefix    string   `yaml:"strip_prefix"`         // prefix to remove from names that have it
+
+	ID string `yaml:"id" required:"yes"` // column of gene ids or other known names (required)
+	// columns of other names, in order of precedence (required)
+	Names       []string `yaml:"names" required:"yes"`
+	Split       string   `yaml:"split"`        // separator between names in a field
+	StripPrefix string   `yaml:"strip_prefix"` // prefix to remove from names that have it
 	// labels in the report for the ids and for each column of names, in order of precedence (default:
 	// one label for all)
 	Kinds []string `yaml:"kinds"`
@@ -47,7 +49,8 @@ var (
 // Check returns an error for labels that do not fit the columns.
 func (t *AliasTable) Check() error {
 	if t.Kinds != nil && len(t.Kinds) != 1+len(t.Names) {
-		return fault.New(fault.Usage, "", "kinds: found %d, expected one for id and each of names", len(t.Kinds))
+		return fault.New(fault.Usage, "",
+			"kinds: found %d, expected one for id and each of names", len(t.Kinds))
 	}
 	return nil
 }

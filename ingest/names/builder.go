@@ -7,9 +7,9 @@ import (
 	"tcbuild/ingest"
 )
 
-// Builder collects the names of genes. A name keeps the meaning that the first level gave it: ids of
-// the graph take precedence over all others, and each level over later ones. Within a level, a name
-// of several genes means none of them.
+// Builder collects the names of genes. A name keeps the meaning that the first level gave it: ids
+// of the graph take precedence over all others, and each level over later ones. Within a level, a
+// name of several genes means none of them.
 type Builder struct {
 	r         *Resolver
 	added     []geneName // in order
@@ -58,8 +58,8 @@ func (b *Builder) AddGene(level int, id string) (gene uint32) {
 	return gene
 }
 
-// Add adds a name of a gene, unless an earlier level has it. No name contains a |, which joins names
-// in text.
+// Add adds a name of a gene, unless an earlier level has it. No name contains a |, which joins
+// names in text.
 func (b *Builder) Add(level int, name string, gene uint32) {
 	if name == "" || strings.Contains(name, "|") {
 		return
@@ -107,6 +107,7 @@ func (b *Builder) Resolver(ignoreCase bool) *Resolver {
 			fold(2, n)
 		}
 	}
+	b.r.folded.setLevel(b.AddLevels("name in another case"))
 	return b.r
 }
 
@@ -135,9 +136,9 @@ func (b *Builder) names() []string {
 	return names
 }
 
-// Columns returns what was added as the columns name and aliases of the nodes, and as a table of the
-// genes outside the graph with these columns. A resolver Of them gives the same answers. All is nil
-// if there are no names.
+// Columns returns what was added as the columns name and aliases of the nodes, and as a table of
+// the genes outside the graph with these columns. A resolver Of them gives the same answers. All is
+// nil if there are no names.
 func (b *Builder) Columns() (ofNodes []ingest.Column, outside *ingest.Nodes) {
 	if len(b.added) == 0 && len(b.r.ids) == b.r.nodes.Len() {
 		return nil, nil

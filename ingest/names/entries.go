@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// entries map names to their meanings. Names of up to 7 bytes, as most are, have a map of their own:
-// with one map of all names, reading SGD's features takes a tenth longer.
+// entries map names to their meanings. Names of up to 7 bytes, as most are, have a map of their
+// own: with one map of all names, reading SGD's features takes a tenth longer.
 type entries struct {
 	short   map[shortName]Answer
 	long    map[string]Answer
@@ -25,7 +25,11 @@ func shorten(name []byte) (short shortName, ok bool) {
 }
 
 func newEntries(room int) *entries {
-	return &entries{make(map[shortName]Answer, room), make(map[string]Answer), make(map[string][]uint32)}
+	return &entries{
+		short:   make(map[shortName]Answer, room),
+		long:    make(map[string]Answer),
+		several: make(map[string][]uint32),
+	}
 }
 
 func (e *entries) get(name []byte) (answer Answer, known bool) {
@@ -41,6 +45,18 @@ func (e *entries) set(name string, answer Answer) {
 	if short, ok := shorten([]byte(name)); ok {
 		e.short[short] = answer
 	} else {
+		e.long[name] = answer
+	}
+}
+
+// setLevel makes all names those of one level; none can be added afterwards.
+func (e *entries) setLevel(level int) {
+	for short, answer := range e.short {
+		answer.Level = int16(level)
+		e.short[short] = answer
+	}
+	for name, answer := range e.long {
+		answer.Level = int16(level)
 		e.long[name] = answer
 	}
 }

@@ -33,7 +33,8 @@ func (r *Resolver) ReadList(file *inputfile.File, drop bool) (list List, err err
 				err = r.Explain(name)
 			}
 			if err != nil {
-				return fault.New(fault.Input, fault.HintOf(err), "read genes %s: %w", in.Where(b.First+int64(i)), err)
+				return fault.New(fault.Input, fault.HintOf(err),
+					"read genes %s: %w", in.Where(b.First+int64(i)), err)
 			}
 			return nil
 		}
@@ -62,7 +63,7 @@ func openList(file *inputfile.File) (in *table.Reader, column int, err error) {
 		return in, column, nil
 	}
 	in.Close()
-	return nil, 0, fault.New(fault.Input, "name the gene column id, or use text with one gene per line; "+
-		"in .csv, put names with commas in quotes",
+	return nil, 0, fault.New(fault.Input, "name the gene column id, or use text with one gene per "+
+		"line; in .csv, put names with commas in quotes",
 		"read genes %s: found columns %s, expected id", file.Path(), fault.List(in.Columns()))
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // near asks whether a gene is meant whose name is the same but for upper and lower case, its
-// version, or the way in which Unicode composes its letters, or is nearly the same. It returns "" if
-// there is none.
+// version, or the way in which Unicode composes its letters, or is nearly the same. It returns ""
+// if there is none.
 func (r *Resolver) near(name string) string {
 	composed, plain := norm.NFC.String(name), unversioned(name)
 	var candidates []string

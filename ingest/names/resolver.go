@@ -16,9 +16,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 )
@@ -39,8 +36,9 @@ const (
 type Answer struct {
 	// Gene is the row of the gene in nodes/gene. If the name is not one gene's of the graph, it is
 	// the number of the first that has the name, above these rows for genes outside the graph.
-	Gene    uint32
-	Level   int16 // of the column that gave the name, as Labels counts; below 0 for an id of the graph
+	Gene uint32
+	// Level is of the column that gave the name, as Labels counts; below 0 for an id of the graph.
+	Level   int16
 	Meaning Meaning
 }
 
@@ -187,7 +185,7 @@ func (r *Resolver) Explain(name []byte) error {
 		}
 	}
 	owners := r.Owners(name)
-	nodes := humanize.Comma(int64(r.nodes.Len())) + " " + english.PluralWord(r.nodes.Len(), r.nodes.Type, "")
+	nodes := ingest.Plural(r.nodes.Len(), r.nodes.Type, "")
 	switch {
 	case r.Find(written).Meaning == Ambiguous:
 		return fault.New(fault.Input, "write the id of the gene that is meant",
@@ -234,7 +232,8 @@ func (r *Resolver) hint(name []byte) string {
 func Unexpected(name []byte) error {
 	switch {
 	case len(name) == 0:
-		return fault.New(fault.Input, "remove the extra delimiter or empty list element", "found an empty gene name")
+		return fault.New(fault.Input, "remove the extra delimiter or empty list element",
+			"found an empty gene name")
 	case len(bytes.TrimSpace(name)) != len(name):
 		return fault.New(fault.Input, "remove the spaces",
 			"found gene %s, expected a name without spaces around it", fault.Quote(name))

@@ -69,7 +69,8 @@ func compile(what, written string, resolverOf func(tree ast.Node) *resolver) (*F
 		return nil, fault.New(fault.Usage, exampleHint, "%s: found no expression", what)
 	}
 	if len(written) > maxLength {
-		return nil, fault.New(fault.Usage, "filter by an attribute", "%s: found an expression of %s bytes, expected at most %s",
+		return nil, fault.New(fault.Usage, "filter by an attribute",
+			"%s: found an expression of %s bytes, expected at most %s",
 			what, humanize.Comma(int64(len(written))), humanize.Comma(maxLength))
 	}
 	wrong := func(err error, hint string) error { return located(what, written, err, hint) }
@@ -90,13 +91,14 @@ func compile(what, written string, resolverOf func(tree ast.Node) *resolver) (*F
 	kind, err := checker.Check(tree, config)
 	if err != nil {
 		hint := typesHint
-		if strings.Contains(err.Error(), ": not (mismatched type ") || strings.Contains(err.Error(), ": ! (mismatched type ") {
+		if negatesNumber.MatchString(err.Error()) {
 			hint = "not binds more tightly than comparisons: write not (…)"
 		}
 		return nil, wrong(err, hint)
 	}
 	if kind.Kind().String() != "bool" {
-		return nil, wrong(&file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
+		message := "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"
+		return nil, wrong(&file.Error{Line: 1, Message: message}, exampleHint)
 	}
 	filter := &Filter{r.terms.condition(tree.Node)}
 	if r.err != nil {
@@ -121,16 +123,21 @@ const maxLength = 128 << 10
 
 const (
 	exampleHint = `write a comparison, as in fitness > 0.5 and medium == "YPD"`
-	syntaxHint  = `equal is ==, decimals have a point, texts are quoted, and a column whose name is not made of letters, digits and _ is column("its name")`
-	typesHint   = `compare numbers with numbers, texts with texts: medium == "YPD", temperature == 30`
+	syntaxHint  = `equal is ==, decimals have a point, texts are quoted, and a column whose name is ` +
+		`not made of letters, digits and _ is column("its name")`
+	typesHint = `compare numbers with numbers, texts with texts: medium == "YPD", temperature == 30`
 )
+
+// negatesNumber matches what the checker says of not fitness > 1.
+var negatesNumber = regexp.MustCompile(`: (not|!) \(mismatched type `)
 
 var phrases = []struct {
 	pattern *regexp.Regexp
 	ours    string
 }{
 	{regexp.MustCompile(`unexpected token [A-Za-z]+\((.*)\)`), "found $1"},
-	{regexp.MustCompile(`invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)`), "found $2 $1 $3"},
+	{regexp.MustCompile(`invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)`),
+		"found $2 $1 $3"},
 	{regexp.MustCompile(`invalid operation: (\S+) \(mismatched type (\S+)\)`), "found $1 $2"},
 }
 
@@ -142,7 +149,8 @@ func inOurWords(message string) string {
 	return words.Replace(message)
 }
 
-var words = strings.NewReplacer("float64", "number", "string", "text", "bool", "condition", " in map key", "",
+var words = strings.NewReplacer(
+	"float64", "number", "string", "text", "bool", "condition", " in map key", "",
 	"unexpected token EOF", "the expression ends after this, expected more")
 
 // located is a mistake in an expression, with its place. Columns count characters from 1.

@@ -122,7 +122,9 @@ func (i *inference) binary(n *ast.BinaryNode, wanted ingest.AttributeType) inges
 	return ""
 }
 
-func (i *inference) call(function string, arguments []ast.Node, wanted ingest.AttributeType) ingest.AttributeType {
+func (i *inference) call(
+	function string, arguments []ast.Node, wanted ingest.AttributeType,
+) ingest.AttributeType {
 	if len(arguments) != 1 {
 		return ""
 	}

@@ -54,18 +54,20 @@ type resolver struct {
 
 func (r *resolver) fail(node ast.Node, hint, format string, args ...any) {
 	if r.err == nil {
-		r.err, r.hint = &file.Error{Location: node.Location(), Message: fmt.Sprintf(format, args...)}, hint
+		message := fmt.Sprintf(format, args...)
+		r.err, r.hint = &file.Error{Location: node.Location(), Message: message}, hint
 	}
 }
 
 // operators are the binary operators of the language, besides in.
-var operators = []string{"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/",
-	"contains", "startsWith", "endsWith", "matches"}
+var operators = []string{"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">=",
+	"+", "-", "*", "/", "contains", "startsWith", "endsWith", "matches"}
 
 // resolve rewrites a node and those below it.
 func (r *resolver) resolve(node *ast.Node) {
 	if r.visits--; r.visits < 0 {
-		r.fail(*node, "", "found a condition in the middle of chained comparisons, expected a number or a text")
+		r.fail(*node, "", "found a condition in the middle of chained comparisons, "+
+			"expected a number or a text")
 	}
 	if r.err != nil {
 		return
@@ -88,7 +90,8 @@ func (r *resolver) resolve(node *ast.Node) {
 		case n.Operator == "in":
 			r.list(&n.Right)
 		case !slices.Contains(operators, n.Operator):
-			r.fail(n, "", "found the operator %s, expected one of %s, in", n.Operator, strings.Join(operators, ", "))
+			r.fail(n, "", "found the operator %s, expected one of %s, in",
+				n.Operator, strings.Join(operators, ", "))
 		default:
 			r.resolve(&n.Right)
 		}
@@ -143,7 +146,8 @@ func (r *resolver) list(node *ast.Node) {
 	}
 	array, ok := (*node).(*ast.ArrayNode)
 	if !ok || len(array.Nodes) == 0 {
-		r.fail(*node, `write in [0.5, 1] or in ["YPD", "SC"]`, "found no list, expected one of numbers or of texts in brackets")
+		r.fail(*node, `write in [0.5, 1] or in ["YPD", "SC"]`,
+			"found no list, expected one of numbers or of texts in brackets")
 		return
 	}
 	numbers, texts := make(map[float64]struct{}), make(map[string]struct{})
@@ -162,7 +166,8 @@ func (r *resolver) list(node *ast.Node) {
 		case *ast.StringNode:
 			texts[element.Value] = struct{}{}
 		default:
-			r.fail(array.Nodes[i], "", "found an expression in a list, expected a number or a text in quotes")
+			r.fail(array.Nodes[i], "",
+				"found an expression in a list, expected a number or a text in quotes")
 		}
 		if len(numbers) > 0 && len(texts) > 0 {
 			r.fail(array.Nodes[i], "", "found numbers and texts in one list")
@@ -198,7 +203,8 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	known := r.others
 	if r.genes != nil {
 		kept := r.columns.Kept().Remaining()
-		known = slices.Concat(kept.PhenotypeNames(), kept.AttributeNames(), r.others, []string{sampleIDName})
+		known = slices.Concat(kept.PhenotypeNames(), kept.AttributeNames(), r.others,
+			[]string{sampleIDName})
 	}
 	hint := `'tcbuild inspect' lists the columns; a text is in quotes: column == "text"`
 	switch nearest := fault.Nearest(name, known); {
@@ -250,7 +256,8 @@ func (r *resolver) putCondition(node *ast.Node, name string, term condition) {
 func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 	if functions := r.functions(); !slices.Contains(functions, function) {
 		hint := fault.DidYouMean(function, functions, "")
-		r.fail(*node, hint, "there is no function %s, expected one of %s", fault.Quote(function), strings.Join(functions, ", "))
+		r.fail(*node, hint, "there is no function %s, expected one of %s",
+			fault.Quote(function), strings.Join(functions, ", "))
 		return
 	}
 	switch function {

@@ -27,8 +27,9 @@ type RowsSpec struct {
 
 // RowFilter is an expression that is true for the rows to keep.
 type RowFilter struct {
-	Keep    string `yaml:"keep" required:"yes"`    // expression that is true for rows to keep (required)
-	Dropped string `yaml:"dropped" required:"yes"` // label of the dropped rows in the report, such as "of another organism" (required)
+	Keep string `yaml:"keep" required:"yes"` // expression that is true for rows to keep (required)
+	// label of the dropped rows in the report, such as "of another organism" (required)
+	Dropped string `yaml:"dropped" required:"yes"`
 }
 
 const notKept = "not kept by where"

@@ -26,8 +26,8 @@ type Count struct {
 	N    int    `json:"edges"`
 }
 
-// Gene describes the gene that a name means in a graph, and how many samples of a dataset, which may
-// be nil, delete it. A name that means no gene is a fault.Input.
+// Gene describes the gene that a name means in a graph, and how many samples of a dataset, which
+// may be nil, delete it. A name that means no gene is a fault.Input.
 func Gene(
 	ctx context.Context, cell *ingest.Graph, dataset *store.Dataset, name string,
 ) (*GeneSummary, error) {
