@@ -52,7 +52,7 @@ func newSplit(e *env) *cobra.Command {
 	var fractions []string
 	var out, html string
 	cmd := &cobra.Command{
-		Use:   "split DATASET --fractions PART=FRACTION,… --by sample|genotype|gene|COLUMN --out DIR",
+		Use:   "split DATASET --fractions PART=FRACTION,… --by sample|genotype|gene|component|COLUMN --out DIR",
 		Short: "Split a dataset's samples into parts, such as train, val and test",
 		Long: `Split a dataset's samples at random, and write a selection for each part: an Arrow file
 with its sample numbers, the dataset's content digest and the options of the split. The
@@ -70,17 +70,22 @@ was assigned to train, but that no sample in train perturbs, moves to the last p
 shares a sample: its pair with a gene of test is in test. Pairs of a gene of val and one of test
 are in test_unseen2.
 
+--by component keeps connected genes together: two genes are connected if a sample perturbs
+both. All samples are placed and no two parts share a gene. Components are placed whole, the
+largest first, each in the part that lacks the most samples; the seed decides between equal ones.
+Where samples connect nearly all genes, there is one component, and only --by gene can split it.
+
 Samples that perturb no gene, the wild types, are split by the fractions as samples, apart from
-the others. --wildtypes whole keeps them together: by genotype as one genotype, by gene in the
-first part. By column they belong to their value.
+the others. --wildtypes whole keeps them together: by genotype or component as one more, by gene in
+the first part. By column they belong to their value.
 
 --hold-out moves samples to test, or another part, before the others are split: all samples of
 a cell type (zero-shot), all that perturb a listed gene, or only the samples of a cell type that
 do (few-shot). With --by gene, gene=FILE alone holds out the listed genes, and their samples may
 straddle parts; samples held out by other conditions are in that part whatever their genes.
 
-Each part gets its fraction to within one sample, genotype, gene (before any move) or value; with
---stratify, to within one for each value of the column (missing values count as a value).
+Each part gets its fraction to within one sample, genotype, gene (before any move) or value; by
+component, as near as components allow; with --stratify, to within one for each value of the column (missing values count as a value).
 Stratifying fails if the column has more than 1,000 values, or, with --by genotype, if it differs
 between samples of a genotype.
 
@@ -97,15 +102,16 @@ contradictory pins and empty parts are errors.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&fractions, "fractions", nil,
 		"`PARTS` and the fraction of samples, genotypes, genes or values that each gets; fractions add up to 1 (default: train=1, with --hold-out)")
-	flags.StringVar((*string)(&o.By), "by", "", "unit to split by: sample, genotype, gene or a `COLUMN` (all samples of a unit go to the same part)")
+	flags.StringVar((*string)(&o.By), "by", "", "unit to split by: sample, genotype, gene, component or a `COLUMN` (all samples of a unit go to the same part)")
 	choiceFlag(cmd, &o.Straddling, "straddling", selection.DropStraddling,
 		[]selection.Straddling{selection.DropStraddling, selection.SeparateStraddling},
 		"with --by gene, what to do with samples whose genes belong to several parts: drop them, or put them into extra parts (parts)")
 	choiceFlag(cmd, &o.Wildtypes, "wildtypes", selection.SplitWildtypes,
 		[]selection.Wildtypes{selection.SplitWildtypes, selection.WholeWildtypes},
-		"with --by genotype or gene, what to do with samples that perturb no gene: "+
+		"with --by genotype, gene or component, what to do with samples that perturb no gene: "+
 			"split them by the fractions, or keep them together (whole)")
-	completes(cmd, "by", string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene))
+	completes(cmd, "by", string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene),
+		string(selection.ByComponent))
 	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
 		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several conditions joined by commas, which must all be true; repeatable")
 	flags.StringVar(&o.Stratify, "stratify", "",
@@ -164,8 +170,7 @@ func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions
 func partsTable(out string, o selection.SplitOptions, report *selection.SplitReport) page.Section {
 	first := report.Parts[0].Name
 	table := page.Section{Title: "Parts", Header: []string{"selection", "samples", "genotypes", "genes", "genotypes in " + first, "genes in " + first}}
-	byColumn := o.By != selection.BySample && o.By != selection.ByGenotype && o.By != selection.ByGene
-	if byColumn {
+	if o.By.IsColumn() {
 		table.Header = append(table.Header, "values of "+string(o.By))
 	}
 	wildtypes := report.HasWildtypes()
@@ -178,7 +183,7 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 		for _, n := range []int{part.Samples, part.Genotypes, part.Genes, part.SharedGenotypes, part.SharedGenes} {
 			row = append(row, humanCount(n))
 		}
-		if byColumn {
+		if o.By.IsColumn() {
 			row = append(row, humanCount(part.Units))
 		}
 		if wildtypes {

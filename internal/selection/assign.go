@@ -14,12 +14,13 @@ import (
 // none is the part of a unit that has none yet.
 const none = -1
 
-// unit is what is put into a part as a whole: a sample, a genotype or a gene.
+// unit is what is put into a part as a whole: a sample, a genotype, a gene or a component.
 type unit struct {
 	number  int // units are numbered, so that the seed means the same on every machine
 	stratum int
 	part    int // none, or the one that it is pinned to or held out in; after assign the one that it got
 	held    bool
+	samples int // that it has; not counted by gene
 }
 
 // assign puts each unit that has no part into one, as the package comment specifies.

@@ -51,6 +51,18 @@ func TestStrataOfGenes(t *testing.T) {
 	wantError(t, err, fault.Usage, `read --stratify: found "perturbation-count" with --by gene, which cannot be stratified`, "split by genotype")
 }
 
+func TestComponentErrors(t *testing.T) {
+	err := splitError(t, SplitOptions{By: ByComponent, Stratify: "medium"}, "")
+	wantError(t, err, fault.Usage, `read --stratify: found "medium" with --by component, which cannot be stratified`, "split by genotype")
+	err = splitError(t, SplitOptions{By: ByComponent, HoldOut: []string{"medium=SC"}}, "")
+	wantError(t, err, fault.Usage, `read --hold-out: found "medium=SC" with --by component, whose parts share no gene`, "omit --hold-out")
+	err = splitError(t, SplitOptions{By: ByComponent}, "sample_id\tpart\na\ttrain\nb\ttest\n")
+	wantError(t, err, fault.Input, "found part test, but a sample of its component is pinned in train", "")
+	one := sample{id: "one", genes: []string{"G00", "G01", "G02", "G03", "G04", "G05", "G06", "G07"}}
+	err = splitError(t, SplitOptions{By: ByComponent, Wildtypes: WholeWildtypes, Fractions: []Fraction{{"a", 4e8}, {"b", 4e8}, {"c", 2e8}}}, "", one)
+	wantError(t, err, fault.Input, "part c gets none of 10 samples (0 of 2 components), expected at least one", "split by gene")
+}
+
 func TestTooManyStrata(t *testing.T) {
 	var more []sample
 	for i := range maxStrata {

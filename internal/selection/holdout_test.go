@@ -457,7 +457,7 @@ func TestHoldOutErrors(t *testing.T) {
 		{SplitOptions{Straddling: SeparateStraddling}, "read --straddling: found parts with --by sample", "split by gene"},
 		{
 			SplitOptions{Wildtypes: WholeWildtypes},
-			"read --wildtypes: found whole with --by sample", "split by genotype or gene",
+			"read --wildtypes: found whole with --by sample", "split by genotype, gene or component",
 		},
 		{SplitOptions{By: "medum"}, `read --by: found "medum", expected one of medium, batch, fitness, sample, genotype, gene`, "did you mean medium?"},
 		{SplitOptions{HoldOut: []string{"gene=" + file + ",gene=" + file}}, "found gene= twice", "name one file"},

@@ -25,9 +25,16 @@
 // its number, the next ones to the second. Fractions are exact decimal numbers, so nothing is
 // rounded.
 //
-// By genotype and by gene, samples that perturb no gene are drawn in the same way, apart from the
-// others: each is a unit with the number of its sample, in the stratum that it would have. With
-// wildtypes = whole they are one genotype like any other, and by gene all are in the first part.
+// By component, a unit is a connected component, numbered as genotypes are: two genes are connected
+// if a sample perturbs both, so parts share no gene. Components differ much in size, and are taken
+// from the one with the most samples to the one with the fewest, equal ones by their random numbers.
+// Each goes to the part that lacks most samples: f n less those that it has, where n counts the
+// samples of all components; among equals to the first in fractions. Pinned components come first.
+//
+// By genotype, gene and component, samples that perturb no gene are drawn as genotypes are, apart
+// from the others: each is a unit with the number of its sample, in the stratum that it would have.
+// With wildtypes = whole they are one genotype or component like any other, and by gene all are in
+// the first part.
 //
 // By gene, a gene is seen if a sample in the first part perturbs it, held out or not. After the
 // draw, a gene of the first part that is not seen moves: of the genes with which it shares samples

@@ -25,8 +25,17 @@ const (
 	// ByGene puts genes into parts; Straddling says what becomes of a sample whose genes are not all
 	// in one part.
 	ByGene By = "gene"
+	// ByComponent puts connected components into parts, so that parts share no gene: two genes are
+	// connected if a sample perturbs both.
+	ByComponent By = "component"
 	// Any other is an attribute or phenotype: samples with one value of it.
 )
+
+// IsColumn reports whether the units are the values of an attribute or phenotype.
+func (b By) IsColumn() bool { return b != BySample && !b.hasGenes() }
+
+// hasGenes reports whether units are told apart by genes, which wild types do not have.
+func (b By) hasGenes() bool { return b == ByGenotype || b == ByGene || b == ByComponent }
 
 // Straddling says what becomes of samples whose genes are of several parts.
 type Straddling string
@@ -38,13 +47,14 @@ const (
 	SeparateStraddling Straddling = "parts"
 )
 
-// Wildtypes says where a split by genotype or gene puts samples that perturb no gene.
+// Wildtypes says where a split by genotype, gene or component puts samples that perturb no gene.
 type Wildtypes string
 
 const (
 	// SplitWildtypes draws them by the fractions, apart from other samples.
 	SplitWildtypes Wildtypes = "split"
-	// WholeWildtypes keeps them together: by genotype as one genotype, by gene in the first part.
+	// WholeWildtypes keeps them together: by genotype or component as one more of these, by gene in
+	// the first part.
 	WholeWildtypes Wildtypes = "whole"
 )
 
@@ -68,7 +78,7 @@ const maxStrata = 1000
 
 // Split splits the samples of a dataset and writes a selection PART.arrow per part into dir, which
 // exists, and one of the samples that have no part, if there are any. It reads the sample table
-// three times, by gene four times.
+// three times, by gene or component four times.
 func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir string) (*SplitReport, error) {
 	if o.Fractions == nil && len(o.HoldOut) > 0 {
 		o.Fractions = []Fraction{{"train", whole}}
@@ -81,6 +91,11 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
+	if o.By == ByComponent {
+		if err := s.findComponents(ctx); err != nil {
+			return nil, err
+		}
+	}
 	err := s.eachSample(ctx, s.add)
 	if err == nil {
 		err = cmp.Or(s.pins.unknown(dataset.Dir), s.checkHeldOut())
@@ -88,7 +103,11 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 	if err != nil {
 		return nil, err
 	}
-	assign(s.units, max(len(s.strata), 1), o.Fractions, o.Seed)
+	if o.By == ByComponent {
+		assignLargestFirst(s.units, o.Fractions, o.Seed)
+	} else {
+		assign(s.units, max(len(s.strata), 1), o.Fractions, o.Seed)
+	}
 	assign(s.wildtypes, max(len(s.wildtypeStrata), 1), o.Fractions, o.Seed)
 	if o.By == ByGene {
 		if err := s.findSeen(ctx); err != nil {
@@ -159,8 +178,8 @@ func (s *splitter) prepare() (err error) {
 	switch s.Wildtypes {
 	case "", SplitWildtypes:
 	case WholeWildtypes:
-		if s.By != ByGenotype && s.By != ByGene {
-			return fault.New(fault.Usage, "omit --wildtypes, or split by genotype or gene",
+		if !s.By.hasGenes() {
+			return fault.New(fault.Usage, "omit --wildtypes, or split by genotype, gene or component",
 				"read --wildtypes: found %s with --by %s, which treats wild types like all samples",
 				s.Wildtypes, s.By)
 		}
@@ -168,10 +187,16 @@ func (s *splitter) prepare() (err error) {
 		return fault.New(fault.Usage, "use split or whole",
 			"read --wildtypes: found %q, expected split or whole", s.Wildtypes)
 	}
-	if s.By != BySample && s.By != ByGenotype && s.By != ByGene {
-		if s.unitKey, _, err = s.columnKey(string(s.By), "--by", string(BySample), string(ByGenotype), string(ByGene)); err != nil {
+	if s.By.IsColumn() {
+		others := []string{string(BySample), string(ByGenotype), string(ByGene), string(ByComponent)}
+		if s.unitKey, _, err = s.columnKey(string(s.By), "--by", others...); err != nil {
 			return err
 		}
+	}
+	if s.By == ByComponent && len(s.HoldOut) > 0 {
+		return fault.New(fault.Usage, "omit --hold-out, or split by gene",
+			"read --hold-out: found %s with --by component, whose parts share no gene",
+			fault.Quote(s.HoldOut[0]))
 	}
 	if s.stratum, err = s.stratumOf(); err != nil {
 		return err
@@ -199,6 +224,8 @@ type splitter struct {
 	genes   []int           // units, by gene number; none for genes that no sample perturbs
 	seen    map[uint32]bool // by gene: those that a sample of the first part perturbs
 
+	components components // by component
+
 	wildtypes      []unit // drawn apart, in the order of their samples
 	wildtypeStrata map[string]int
 }
@@ -208,9 +235,9 @@ func (s *splitter) stratumOf() (func(*ingest.Sample) string, error) {
 	switch {
 	case s.Stratify == "":
 		return nil, nil
-	case s.By == ByGene:
+	case s.By == ByGene || s.By == ByComponent:
 		return nil, fault.New(fault.Usage, "omit --stratify, or split by genotype",
-			"read --stratify: found %s with --by gene, which cannot be stratified", fault.Quote(s.Stratify))
+			"read --stratify: found %s with --by %s, which cannot be stratified", fault.Quote(s.Stratify), s.By)
 	case s.Stratify == PerturbationCount:
 		return func(row *ingest.Sample) string { return strconv.Itoa(len(row.Genes)) }, nil
 	}
@@ -254,9 +281,7 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 	}
 	at, known := len(s.units), false
 	if s.By != BySample {
-		if s.key = genotypeKey(s.key[:0], row.Genes); s.unitKey != nil {
-			s.key = append(s.key[:0], s.unitKey(row)...)
-		}
+		s.key = s.appendKey(s.key[:0], row)
 		if at, known = s.numbers[string(s.key)]; !known {
 			at = len(s.units)
 			s.numbers[string(s.key)] = at
@@ -266,11 +291,23 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 		s.units = append(s.units, unit{number: at, stratum: stratum, part: none})
 	}
 	s.unitOf = append(s.unitOf, at)
+	s.units[at].samples++
 	if s.units[at].stratum != stratum {
 		return fault.New(fault.Usage, "split by sample, or stratify by "+PerturbationCount,
 			"read --stratify: samples %d and %d have one %s and differ in %s", slices.Index(s.unitOf, at), number, s.By, fault.Quote(s.Stratify))
 	}
 	return s.pinUnit(at, pin, "a sample of its "+string(s.By))
+}
+
+// appendKey appends what samples of one unit share.
+func (s *splitter) appendKey(key []byte, row *ingest.Sample) []byte {
+	switch {
+	case s.unitKey != nil:
+		return append(key, s.unitKey(row)...)
+	case s.By == ByComponent && len(row.Genes) > 0:
+		return genotypeKey(key, []uint32{s.components.of(row.Genes[0])})
+	}
+	return genotypeKey(key, row.Genes)
 }
 
 // stratumIn numbers a sample's stratum by its first appearance.
@@ -294,8 +331,7 @@ func (s *splitter) stratumIn(strata map[string]int, row *ingest.Sample) (stratum
 // drawsWildtype reports whether a sample is a wild type that is drawn apart. Splits by sample or
 // column treat wild types like all samples.
 func (s *splitter) drawsWildtype(row *ingest.Sample) bool {
-	units := s.By == ByGenotype || s.By == ByGene
-	return units && s.Wildtypes != WholeWildtypes && len(row.Genes) == 0
+	return s.By.hasGenes() && s.Wildtypes != WholeWildtypes && len(row.Genes) == 0
 }
 
 // addWildtype makes a wild type a unit of its own.

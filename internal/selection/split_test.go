@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -149,6 +150,8 @@ func slowSplit(samples []sample, o SplitOptions, pinned map[int]int) []int {
 			wildtypes[i] = []string{fmt.Sprint(i)}
 		case o.By == ByGenotype:
 			unitsOf[i] = []string{strings.Join(s.genes, "|")}
+		case o.By == ByComponent:
+			unitsOf[i] = []string{slowComponent(samples, s)}
 		default:
 			if unitsOf[i] = s.genes; len(s.genes) == 0 {
 				got[i] = 0
@@ -162,6 +165,9 @@ func slowSplit(samples []sample, o SplitOptions, pinned map[int]int) []int {
 		return number
 	}
 	parts := slowParts(samples, unitsOf, number, o, pinned)
+	if o.By == ByComponent {
+		parts = slowLargest(unitsOf, o, pinned)
+	}
 	if o.By == ByGene {
 		slowSeen(unitsOf, parts)
 	}
@@ -172,6 +178,69 @@ func slowSplit(samples []sample, o SplitOptions, pinned map[int]int) []int {
 	}
 	slowPlace(got, wildtypes, slowParts(samples, wildtypes, number, o, pinned), len(o.Fractions))
 	return got
+}
+
+// slowComponent names all genes that a sample's genes lead to.
+func slowComponent(samples []sample, of sample) string {
+	reached := slices.Clone(of.genes)
+	for grown := true; grown; {
+		grown = false
+		for _, s := range samples {
+			if slices.ContainsFunc(s.genes, func(gene string) bool { return slices.Contains(reached, gene) }) {
+				for _, gene := range s.genes {
+					if !slices.Contains(reached, gene) {
+						reached, grown = append(reached, gene), true
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(reached)
+	return strings.Join(reached, "|")
+}
+
+// slowLargest places components one by one, each time the largest that has no part.
+func slowLargest(unitsOf [][]string, o SplitOptions, pinned map[int]int) map[string]int {
+	sizes, numbers, parts := make(map[string]int), make(map[string]int), make(map[string]int)
+	all, got := 0.0, make([]float64, len(o.Fractions))
+	for i, of := range unitsOf {
+		for _, name := range of {
+			if _, known := numbers[name]; !known {
+				numbers[name] = len(numbers)
+			}
+			sizes[name]++
+			all++
+			if part, ok := pinned[i]; ok {
+				parts[name] = part
+			}
+		}
+	}
+	for name, part := range parts {
+		got[part] += float64(sizes[name])
+	}
+	for len(parts) < len(sizes) {
+		best, found := "", false
+		for name := range sizes {
+			if _, placed := parts[name]; placed {
+				continue
+			}
+			random := func(name string) *big.Int { return bigSplitMix(o.Seed, numbers[name]) }
+			if !found || sizes[name] > sizes[best] ||
+				sizes[name] == sizes[best] && random(name).Cmp(random(best)) < 0 {
+				best, found = name, true
+			}
+		}
+		lacks := func(k int) float64 { return all*float64(o.Fractions[k].Billionths)/whole - got[k] }
+		at := 0
+		for k := range o.Fractions {
+			if lacks(k) > lacks(at)+1e-6 {
+				at = k
+			}
+		}
+		parts[best] = at
+		got[at] += float64(sizes[best])
+	}
+	return parts
 }
 
 // slowParts draws the part of each unit.
@@ -247,9 +316,9 @@ func slowPlace(got []int, unitsOf [][]string, parts map[string]int, count int) {
 func TestSplit(t *testing.T) {
 	r := seed.Rand(t)
 	for range testrun.Cases(60, 15) {
-		samples := randomSamples(r, 1+r.IntN(120))
+		samples := randomSamples(r, 1+r.IntN([]int{8, 120}[r.IntN(2)])) // few have components
 		dataset := build(t, samples)
-		o := SplitOptions{Fractions: randomFractions(r), By: []By{BySample, ByGenotype, ByGene}[r.IntN(3)], Seed: r.Uint64()}
+		o := SplitOptions{Fractions: randomFractions(r), By: []By{BySample, ByGenotype, ByGene, ByComponent}[r.IntN(4)], Seed: r.Uint64()}
 		if o.By != BySample && r.IntN(3) == 0 {
 			o.Wildtypes = WholeWildtypes
 		}
@@ -351,7 +420,7 @@ func checkRules(t *testing.T, samples []sample, parts []int, o SplitOptions, pin
 		}
 		genotypes[key] = parts[i]
 		for _, gene := range s.genes {
-			if o.By != ByGene || parts[i] == none {
+			if o.By != ByGene && o.By != ByComponent || parts[i] == none {
 				continue
 			}
 			if other, known := genes[gene]; known && other != parts[i] {

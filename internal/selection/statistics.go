@@ -209,7 +209,10 @@ func (p *placement) check() error {
 // checkFilled returns an error for a part without samples, and for a drawn part with only wild
 // types.
 func (p *placement) checkFilled(slot *slot, drawn bool) error {
-	const hint = "use a larger fraction, or another seed"
+	hint := "use a larger fraction, or another seed"
+	if p.By == ByComponent {
+		hint = "use a larger fraction, or split by gene: samples connect most genes with each other"
+	}
 	if slot.Samples == 0 {
 		return fault.New(fault.Input, hint,
 			"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
