@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -151,9 +152,11 @@ func (p *perturbations) spec(settings *conf.Settings) (spec samples.Spec, err er
 			return spec, err
 		}
 	}
+	place := spec.Place // of the section
 	if err := settings.Decode(&spec); err != nil {
 		return spec, err
 	}
+	spec.Place = cmp.Or(place, spec.Place)
 	p.given.MaxDropped, p.given.Source = &p.share, conf.SourceName(p.source)
 	p.flags.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed { // also by a setting
