@@ -108,7 +108,17 @@ def test_no_block_of_the_readme_is_left_out():
     """A new block needs a test below."""
     numbers = {title: len(blocks) for title, blocks in sections("README.md").items()}
     torchcells = "In place of torchcell's dataset"
-    assert numbers == {"Start": 4, "Your data": 1, "Training": 1, torchcells: 1}
+    assert numbers == {"In Python": 1, "Start": 4, "Your data": 1, "Training": 1, torchcells: 1}
+
+
+def test_in_python(tcbuild, work, monkeypatch, capsys):
+    pytest.importorskip("pandas")
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
+    variables = run(tcbuild, work, "README.md", "In Python")
+    assert variables["sick"].phenotype("fitness").tolist() == [0.4, 0.7, 0.6]
+    assert [len(part) for part in variables["parts"].values()] == [3, 2]
+    assert capsys.readouterr().out.startswith("[False False  True]\nselection  samples")
 
 
 def test_start(quickstart):
