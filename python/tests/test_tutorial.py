@@ -57,7 +57,7 @@ def served(address: str) -> io.BytesIO:
 def printed(notebook) -> list[str]:
     """What each cell of code prints."""
     return [
-        "".join(output["text"] for output in cell.outputs)
+        "".join(output.get("text", "") for output in cell.outputs)
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]
