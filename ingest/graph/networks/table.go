@@ -32,14 +32,16 @@ type tableReader struct {
 // tableEnd is one of the two ends of a table's edges.
 type tableEnd struct {
 	*nodes
-	columns []int  // the first that has a name counts
-	found   []node // of the row at hand
+	areGenes bool   // whose names may have a prefix and more around them
+	columns  []int  // the first that has a name counts
+	found    []node // of the row at hand
 }
 
 // openTable prepares an edge list for reading.
 func (f *file) openTable(files *inputfile.Files) (reader, error) {
 	t := &tableReader{file: f, name: regexp.MustCompile(string(f.Name))}
-	t.from.nodes, t.to.nodes = f.types.of(f.FromType), f.types.of(f.ToType)
+	t.from = tableEnd{nodes: f.types.of(f.FromType), areGenes: f.FromType == ingest.Gene}
+	t.to = tableEnd{nodes: f.types.of(f.ToType), areGenes: f.ToType == ingest.Gene}
 	var err error
 	if f.IDs != "" {
 		if t.ids, err = readIDs(files, f.IDs); err != nil {
@@ -239,7 +241,7 @@ func (t *tableReader) field(batch *table.Batch, column, i int) ([]byte, error) {
 // pattern.
 func (t *tableReader) node(end *tableEnd, text []byte) (node, error) {
 	name := text
-	if end.nodes == t.genes() {
+	if end.areGenes {
 		var hasPrefix bool
 		if name, hasPrefix = bytes.CutPrefix(text, []byte(t.StripPrefix)); !hasPrefix {
 			return node{}, fault.New(fault.Input, "set strip_prefix to the prefix of all names",
