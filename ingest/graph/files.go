@@ -229,31 +229,41 @@ func isPlain(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }
 
-// CheckID returns an error for a text that is not the id of a node, or of a gene that a
-// perturbation set could name.
+// CheckID returns an error for a text that cannot be the id of a node.
 func CheckID(nodeType string, id []byte) error {
-	if nodeType == ingest.Gene {
-		return names.Unexpected(id)
-	}
 	if wrong, hint := WrongID(nodeType, string(id)); wrong != "" {
 		return fault.New(fault.Input, hint, "id %s %s", fault.Quote(id), wrong)
 	}
 	return nil
 }
 
-// UnknownNode is the error, in a source of a graph, of a name that means no node.
-func UnknownNode(nodes *names.Resolver, name []byte) error {
-	err := nodes.Explain(name)
+// MissingNode is the error, in a source of a graph, of a name that means no node. It is nil if the
+// name's rows are to be dropped, and the text can be a name.
+func MissingNode(nodes *names.Resolver, name []byte, drop bool) error {
+	var err error
+	if nodes.Nodes().Type == ingest.Gene {
+		err = names.Unexpected(name)
+	} else {
+		err = CheckID(nodes.Nodes().Type, name)
+	}
+	if drop || err != nil {
+		return err
+	}
+	err = nodes.Explain(name)
 	return fault.New(fault.Input,
 		fault.HintOf(err)+"; or drop its edges with unknown_genes: drop-gene", "%w", err)
 }
 
-// CheckNewGene returns an error for a text that cannot be the id of a gene.
-func CheckNewGene(id []byte) error {
-	if names.IsDate(id) {
-		return fault.New(fault.Input, names.DateHint,
-			"found gene %s (a date, as Excel makes of names such as SEP7), expected an id",
-			fault.Quote(id))
+// IsRelation reports whether settings can name a relation so, as part of an edge type and its file.
+func IsRelation(name string) bool { return relationName.MatchString(name) }
+
+var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
+
+// CheckRelation returns an error for a relation that settings cannot name so.
+func CheckRelation(name string) error {
+	if IsRelation(name) {
+		return nil
 	}
-	return CheckID(ingest.Gene, id)
+	return fault.New(fault.Usage, "use only letters, digits, _ - and .",
+		"found relation %q, expected a name for an edge type and its file", name)
 }

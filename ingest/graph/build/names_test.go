@@ -232,10 +232,10 @@ func TestGeneListErrors(t *testing.T) {
 		{"duplicate", table("x\tid\n1\tB\n2\tA\n3\tB\n", "id"), []string{"g.tsv:4", `"B"`, "g.tsv:2"}},
 		{"empty id", table("x\tid\n1\tB\n2\t\n", "id"), []string{"g.tsv:3", "is empty"}},
 		{"no such column", table("x\tid\n1\tB\n", "gene"), []string{"g.tsv", `no column "gene"`, "x, id"}},
-		{"a date", table("x\tid\n1\tMARCH2\n2\tsep-1\n3\t1-Mar\n", "id"), []string{"g.tsv:4", `"1-Mar" (a date, as Excel makes of names such as SEP7)`}},
+		{"a date", table("x\tid\n1\tMARCH2\n2\tsep-1\n3\t1-Mar\n", "id"), []string{"g.tsv:4", `"1-Mar" is a date, as Excel makes of names such as SEP7`}},
 		{"a number", table("x\tid\n1\tB\n", "1"), []string{`no column "1"`}},
 		{"none of the type", sgdGenes(t, sgdFile(t, "CDS - - -")), []string{"found no genes in 1 row,"}},
-		{"nameless", sgdGenes(t, sgdFile(t, "ORF A - -", "ORF - - -")), []string{"SGD_features.tab:2", `"feature_name" is empty`}},
+		{"nameless", sgdGenes(t, sgdFile(t, "ORF A - -", "ORF - - -")), []string{"SGD_features.tab:2", `column "feature_name": id "" is empty`}},
 		{"columns missing", sgdGenes(t, writeFile(t, "f.tab", "S1\tORF\n")), []string{"f.tab:1", "2", "16"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestGeneListErrors(t *testing.T) {
 // TestGeneListNames checks that a gene list with an id that a perturbation set could not name is an
 // error.
 func TestGeneListNames(t *testing.T) {
-	for id, want := range map[string]string{"": "empty", " YA": "spaces", "YA ": "spaces", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
+	for id, want := range map[string]string{"": "empty", " YA": "a space", "YA ": "a space", "YA|YB": "contains a |", "Y\xff": "UTF-8"} {
 		table := GenesSpec{TextSpec: table.TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
 		_, _, err := Graph(opened(t), Spec{Genes: table})
 		checkFault(t, err, fault.Input, "g.tsv:3", want)

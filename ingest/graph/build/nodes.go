@@ -1,7 +1,6 @@
 package build
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -52,7 +51,10 @@ func readNodes(
 			}
 			value.AppendTo(builders[k])
 		}
-		return checkNode(spec, id)
+		if err := graph.CheckID(spec.Type, id); err != nil {
+			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", spec.Column, err)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -82,18 +84,4 @@ func readNodes(
 	}
 	account.Kept = nodes.Len()
 	return nodes, nil
-}
-
-// checkNode returns an error for a text that cannot be the id of a node.
-func checkNode(spec NodesSpec, id []byte) error {
-	if len(id) == 0 {
-		return fmt.Errorf("column %q is empty, expected an id of a %s", spec.Column, spec.Type)
-	}
-	if err := table.CheckUTF8(id); err != nil {
-		return err
-	}
-	if spec.Type == ingest.Gene {
-		return graph.CheckNewGene(id)
-	}
-	return graph.CheckID(spec.Type, id)
 }

@@ -149,13 +149,6 @@ func (s *Spec) checkTypes() error {
 		made[nodes.Type] = true
 	}
 	relations := make(map[ingest.EdgeType]conf.Place) // of earlier sources
-	if hasTerms {
-		for _, t := range s.Ontology.EdgeTypes() {
-			if err := checkRelation(s.Ontology.Place, t.Relation); err != nil {
-				return err
-			}
-		}
-	}
 	for i := range s.Edges {
 		if err := checkEdges(&s.Edges[i], made, relations); err != nil {
 			return err
@@ -182,9 +175,6 @@ func checkEdges(
 		if _, by, _ := networks.GroupedBy(relation); by != "" && s.Matrix == "" {
 			continue // its edge types are known when the table has been read
 		}
-		if err := checkRelation(s.Place+".relation", relation); err != nil {
-			return err
-		}
 		edgeType := s.EdgeType(relation)
 		if isReserved(edgeType) {
 			return wrongType("choose another name",
@@ -203,14 +193,6 @@ func checkEdges(
 func isReserved(t ingest.EdgeType) bool {
 	isMetabolic := t.Relation == ingest.GPR.Relation || t.Relation == ingest.RMR.Relation
 	return isMetabolic || t == ingest.MRM || graph.WrongEdgeType(t) != ""
-}
-
-func checkRelation(place conf.Place, relation string) error {
-	if networks.IsRelation(relation) {
-		return nil
-	}
-	return wrongType("use only letters, digits, _ - and .",
-		"%s: found %q, expected a name for an edge type and its file", place, relation)
 }
 
 func wrongType(hint, format string, args ...any) error {

@@ -17,7 +17,7 @@ func (m *Model) Genes() (*ingest.Nodes, *ingest.Account, error) {
 	named := make(map[string]bool)
 	for _, reaction := range m.reactions {
 		for _, gene := range reaction.rule.Genes() {
-			if err := graph.CheckNewGene([]byte(gene)); err != nil {
+			if err := graph.CheckID(ingest.Gene, []byte(gene)); err != nil {
 				return nil, nil, fmt.Errorf("read genes %s: %w", m.path, err)
 			}
 			named[gene] = true
@@ -96,7 +96,7 @@ func (m *Model) resolveGenes(genes *names.Resolver, drop bool, account *ingest.A
 		switch {
 		case unknown != "" && !drop:
 			return m.wrong(reaction.line, "reaction %s: %w", reaction.id,
-				graph.UnknownNode(genes, []byte(unknown)))
+				graph.MissingNode(genes, []byte(unknown), drop))
 		case unknown != "" && !known:
 			account.Add(ingest.UntouchedReaction, "", 1)
 		}

@@ -59,16 +59,13 @@ func (t *Types) find(n *nodes, name []byte) (names.Answer, error) {
 
 // missing decides about a name that means no node.
 func (t *Types) missing(n *nodes, name []byte, answer names.Answer) (names.Answer, error) {
+	if !n.grows {
+		return answer, graph.MissingNode(n.Resolver, name, t.drop)
+	}
 	if err := graph.CheckID(n.Nodes().Type, name); err != nil {
 		return answer, err
 	}
-	switch {
-	case n.grows:
-		return n.grow(string(name)), nil
-	case t.drop:
-		return answer, nil
-	}
-	return answer, graph.UnknownNode(n.Resolver, name)
+	return n.grow(string(name)), nil
 }
 
 // grow makes a node of an id that is new.

@@ -17,6 +17,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
 )
@@ -148,6 +149,13 @@ func (s *Spec) Check() error {
 	case s.Top != nil && isTable && len(s.Weight) == 0:
 		return wrong("name the weight column", "weight: missing, although top is set")
 	}
+	for _, relation := range s.Relations() {
+		_, by, _ := GroupedBy(relation)
+		isKnown := by == "" || !isTable // otherwise when the table has been read
+		if err := graph.CheckRelation(relation); isKnown && err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -183,11 +191,6 @@ func GroupedBy(relation string) (before, column, after string) {
 	}
 	return before, column, after
 }
-
-// IsRelation reports whether a text can be in the name of an edge type, and so of its file.
-func IsRelation(name string) bool { return relationName.MatchString(name) }
-
-var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
 
 // notInRelations are characters that the relation of an edge type cannot contain.
 var notInRelations = regexp.MustCompile(`[^A-Za-z0-9.-]+`)

@@ -148,7 +148,7 @@ func (t *tableReader) collector(batch *table.Batch, i int) (*collector, error) {
 	case slices.ContainsFunc(t.collectors, isTaken):
 		return nil, t.in(t.groupBy, fmt.Errorf(
 			"found %q, whose edge type %s another value has as well", value, made.Relation))
-	case !IsRelation(made.Relation):
+	case !graph.IsRelation(made.Relation):
 		return nil, t.in(t.groupBy, fmt.Errorf("found %q, expected what the name of an edge type "+
 			"can contain: letters, digits, . and -", value))
 	}

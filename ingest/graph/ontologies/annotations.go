@@ -89,11 +89,9 @@ func (a *annotations) findGene(name []byte) (gene uint32, ok bool, err error) {
 	if answer.Meaning == names.Gene {
 		return answer.Gene, true, nil
 	}
-	err = graph.CheckID(ingest.Gene, name)
+	err = graph.MissingNode(a.genes, name, a.drop)
 	switch {
 	case err != nil:
-	case !a.drop:
-		err = graph.UnknownNode(a.genes, name)
 	case answer.Meaning == names.Ambiguous:
 		a.account.Drop(ingest.AmbiguousName, "", a.row, name)
 	default:

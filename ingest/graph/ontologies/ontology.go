@@ -13,6 +13,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
@@ -59,16 +60,12 @@ func (s *Spec) Check() error {
 		return fault.New(fault.Usage, "name their files",
 			"annotations: missing, although terms is annotated")
 	}
-	return nil
-}
-
-// EdgeTypes are the edge types that the settings name.
-func (s *Spec) EdgeTypes() []ingest.EdgeType {
-	types := []ingest.EdgeType{s.annotationType()}
-	for _, name := range slices.Sorted(maps.Values(s.relations())) {
-		types = append(types, relationType(name))
+	for _, name := range append(slices.Sorted(maps.Values(s.Relations)), s.Relation) {
+		if err := graph.CheckRelation(name); err != nil {
+			return err
+		}
 	}
-	return types
+	return nil
 }
 
 func (s *Spec) annotationType() ingest.EdgeType {
