@@ -17,16 +17,16 @@ import (
 // Check checks a section of settings, and those inside it, by the rules in the tags of its fields.
 // It fills in defaults, and completes the fields of type Place:
 //
-//	File   string  `yaml:"file" required:"yes"`               // in place of yes, a hint
-//	Loops  Loops   `yaml:"self_loops" words:"keep none"`      // if it is set, it has one of the words
-//	Relate string  `yaml:"relation" default:"has_annotation"`
-//	Table  Table   `yaml:",inline" required:"file"`           // what is inline has a value of this key
-//	Ignore []string `yaml:"ignore" forms:"matrix"`            // for sections of these forms; *: any
-//	GEM    GEM     `yaml:"gem"`                               // a section may be omitted as a whole
+//	File   string   `yaml:"file" required:"yes"`           // in place of yes, a hint
+//	Loops  Loops    `yaml:"self_loops" words:"keep none"`  // if it is set, it has one of the words
+//	Name   string   `yaml:"name" default:"has_annotation"`
+//	Ignore []string `yaml:"ignore" forms:"matrix"`         // for sections of these forms; *: any
+//	Table  Table    `yaml:",inline" required:"file"`       // a key of what is inline
+//	GEM    GEM      `yaml:"gem"`                           // a section may be omitted as a whole
 //
 // The form of a section is the result of its method Form. What no tag says, its method Check says,
-// of values and sections alike. section points to a struct, whose slices are copied
-// before they are changed. An error is a fault.Usage that names the setting.
+// of values and sections alike. section points to a struct, whose slices are copied before they are
+// changed. An error is a fault.Usage that names the setting.
 func Check(section any) error {
 	return checkSection(reflect.ValueOf(section).Elem(), "", "")
 }
@@ -139,7 +139,8 @@ func (c sectionCheck) removal() string {
 	return "remove it"
 }
 
-// rules are the tag of a field, the forms of sections that it is for, and the hint if it is missing.
+// rules are the tag of a field, the forms of sections that it is for, and the hint if it is
+// missing.
 type rules struct {
 	reflect.StructTag
 	forms, required string
@@ -246,10 +247,12 @@ type Pattern string
 func (p Pattern) Check() error {
 	pattern, err := regexp.Compile(string(p))
 	if err != nil {
-		return fault.New(fault.Usage, "write it as https://github.com/google/re2/wiki/Syntax says", "%w", err)
+		return fault.New(fault.Usage,
+			"write it as https://github.com/google/re2/wiki/Syntax says", "%w", err)
 	}
 	if p != "" && pattern.NumSubexp() == 0 {
-		return fault.New(fault.Usage, "put the name in parentheses, as in ^(.+)_YPD$", "found %q, expected a group", p)
+		return fault.New(fault.Usage, "put the name in parentheses, as in ^(.+)_YPD$",
+			"found %q, expected a group", p)
 	}
 	return nil
 }

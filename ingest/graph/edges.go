@@ -25,19 +25,24 @@ var (
 )
 
 // readEdges reads an edge table. Its rows connect nodes of two tables.
-func readEdges(file *inputfile.File, edgeType ingest.EdgeType, sources, targets *ingest.Nodes) (*ingest.Edges, error) {
+func readEdges(
+	file *inputfile.File, edgeType ingest.EdgeType, sources, targets *ingest.Nodes,
+) (*ingest.Edges, error) {
 	t, err := openGraphTable(file, "edges")
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
 	has := func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(t.Columns(), name) })
+		isColumn := func(name string) bool { return slices.Contains(t.Columns(), name) }
+		return slices.ContainsFunc(names, isColumn)
 	}
 	columns, kind, byIndex := idColumns, texts, has(indexColumns)
 	switch {
 	case has(idColumns) && byIndex:
-		return nil, fault.New(fault.Input, "keep one pair and remove the other", "read edges %s: found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair", file.Path())
+		return nil, fault.New(fault.Input, "keep one pair and remove the other",
+			"read edges %s: found columns of ids (src, dst) and of indices (src_index, dst_index), "+
+				"expected one pair", file.Path())
 	case byIndex:
 		columns, kind = indexColumns, integers
 	}
@@ -47,7 +52,8 @@ func readEdges(file *inputfile.File, edgeType ingest.EdgeType, sources, targets 
 		if end.column, err = t.require(end.name, kind); err != nil {
 			return nil, err
 		}
-		if end.whole = byIndex && arrow.TypeEqual(t.Type(end.column), arrow.PrimitiveTypes.Int32); end.whole {
+		isInt32 := arrow.TypeEqual(t.Type(end.column), arrow.PrimitiveTypes.Int32)
+		if end.whole = byIndex && isInt32; end.whole {
 			t.KeepType(end.column)
 		}
 	}
@@ -117,7 +123,9 @@ func (e *endpoint) appendArray(indices []uint32, t *graphTable, b *table.Batch) 
 	return append(indices, added...), nil
 }
 
-func (e *endpoint) appendIndices(indices []uint32, t *graphTable, b *table.Batch) ([]uint32, error) {
+func (e *endpoint) appendIndices(
+	indices []uint32, t *graphTable, b *table.Batch,
+) ([]uint32, error) {
 	for i := range b.Len {
 		index, missing, err := b.Integer(e.column, i)
 		if err != nil || missing || uint64(index) >= uint64(e.nodes.Len()) {
@@ -134,7 +142,8 @@ func (e *endpoint) appendIDs(indices []uint32, t *graphTable, b *table.Batch) ([
 		if len(e.last) == 0 || !bytes.Equal(id, e.last) {
 			index, ok := e.nodes.IndexBytes(id)
 			if !ok {
-				return nil, fault.New(fault.Input, fmt.Sprintf("add it to nodes/%s, or remove the edge", e.nodes.Type),
+				hint := fmt.Sprintf("add it to nodes/%s, or remove the edge", e.nodes.Type)
+				return nil, fault.New(fault.Input, hint,
 					"read edges %s: %s %q is not in nodes/%s, expected one of its %s ids",
 					t.where(b, i), e.name, id, e.nodes.Type, humanize.Comma(int64(e.nodes.Len())))
 			}
@@ -154,7 +163,8 @@ func (e *endpoint) badIndex(where string, index int64, missing bool, err error) 
 		found = "found no value, expected an integer"
 	}
 	return fault.New(fault.Input, "indices count the rows of the node table from 0",
-		"read edges %s: %s: %s from 0 to %d, the rows of nodes/%s", where, e.name, found, e.nodes.Len()-1, e.nodes.Type)
+		"read edges %s: %s: %s from 0 to %d, the rows of nodes/%s",
+		where, e.name, found, e.nodes.Len()-1, e.nodes.Type)
 }
 
 // EdgeReport counts the unusual edges of one edge type. They are kept.

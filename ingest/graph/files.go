@@ -85,9 +85,11 @@ func findGraph(dir string) (Tables, error) {
 	}
 	if err != nil {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			return files, fault.New(fault.Failed, "check the path", "read graph %s: found no such folder", dir)
+			return files, fault.New(fault.Failed, "check the path",
+				"read graph %s: found no such folder", dir)
 		}
-		return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
+		return files, fault.New(fault.Input,
+			"name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
 			"read graph %s: found no folder nodes in it or in its graph/", dir)
 	}
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
@@ -169,7 +171,8 @@ func WrongEdgeType(edge ingest.EdgeType) string {
 		}
 	}
 	if !isPlain(edge.Relation) {
-		return fmt.Sprintf("relation is %q, expected UTF-8 text without spaces and control characters", edge.Relation)
+		return fmt.Sprintf("relation is %q, expected UTF-8 text without spaces and control characters",
+			edge.Relation)
 	}
 	for _, known := range []ingest.EdgeType{ingest.GPR, ingest.RMR, ingest.MRM} {
 		if edge != known && strings.EqualFold(edge.String(), known.String()) {
@@ -205,7 +208,8 @@ func listTables(dir, part string) ([]*graphFile, error) {
 		stem := name[:len(name)-len(format)-len(compression)]
 		if other, twice := named[stem]; twice {
 			return nil, fault.New(fault.Input, "keep one of the two files",
-				"read graph %s: found both %q and %q, expected one table of this name", dir, part+"/"+other, part+"/"+name)
+				"read graph %s: found both %q and %q, expected one table of this name",
+				dir, part+"/"+other, part+"/"+name)
 		}
 		named[stem] = name
 		file := &graphFile{name: part + "/" + name, stem: stem}
@@ -226,7 +230,8 @@ func listTables(dir, part string) ([]*graphFile, error) {
 
 // isPlain reports whether a name is UTF-8 text that can be told apart when printed.
 func isPlain(name string) bool {
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	isOdd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, isOdd)
 }
 
 // CheckID returns an error for a text that cannot be the id of a node.

@@ -103,10 +103,13 @@ func (files *Tables) Read() (*ingest.Graph, error) {
 }
 
 // nodesOf returns the node table that an edge table refers to.
-func (files *Tables) nodesOf(g *ingest.Graph, file *graphFile, nodeType string) (*ingest.Nodes, error) {
+func (files *Tables) nodesOf(
+	g *ingest.Graph, file *graphFile, nodeType string,
+) (*ingest.Nodes, error) {
 	nodes := g.NodesOf(nodeType)
 	if nodes == nil {
-		return nil, fault.New(fault.Input, fmt.Sprintf("add nodes/%s.tsv with a column id, or remove the edge table", nodeType),
+		hint := fmt.Sprintf("add nodes/%s.tsv with a column id, or remove the edge table", nodeType)
+		return nil, fault.New(fault.Input, hint,
 			"read graph %s: %s needs the node table %s, which is missing", files.dir, file.name, nodeType)
 	}
 	return nodes, nil
@@ -115,7 +118,8 @@ func (files *Tables) nodesOf(g *ingest.Graph, file *graphFile, nodeType string) 
 func checkPositions(where string, positions int) error {
 	if positions > maxPositions {
 		return fault.New(fault.Input, "split the graph, or omit edge types",
-			"read graph %s: found %s nodes and edges, expected at most %s, as positions are stored in 32 bits",
+			"read graph %s: found %s nodes and edges, expected at most %s, "+
+				"as positions are stored in 32 bits",
 			where, humanize.Comma(int64(positions)), humanize.Comma(int64(maxPositions)))
 	}
 	return nil
@@ -181,7 +185,9 @@ func readNodes(file *inputfile.File, nodeType string) (*ingest.Nodes, error) {
 	return nodes, nil
 }
 
-func appendIDs(ids []string, nodeType string, t *graphTable, b *table.Batch, column int) ([]string, error) {
+func appendIDs(
+	ids []string, nodeType string, t *graphTable, b *table.Batch, column int,
+) ([]string, error) {
 	for i := range b.Len {
 		id := string(b.Text(column, i))
 		if wrong, hint := WrongID(nodeType, id); wrong != "" {
@@ -204,7 +210,8 @@ func WrongID(nodeType, id string) (wrong, hint string) {
 	case len(id) > 1 && id[0] == '"' && id[len(id)-1] == '"':
 		return "is in quotes", names.QuotesHint
 	case strings.ContainsFunc(id, unicode.IsControl):
-		return "contains a control character", "remove it; a line break or a tab may come from another file format"
+		return "contains a control character",
+			"remove it; a line break or a tab may come from another file format"
 	case nodeType == ingest.Gene && strings.Contains(id, "|"):
 		return "contains a |, which separates the genes of a perturbation set", "give the gene one name"
 	case nodeType == ingest.Gene && names.IsDate([]byte(id)):

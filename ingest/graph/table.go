@@ -49,7 +49,8 @@ func openGraphTable(file *inputfile.File, what string) (*graphTable, error) {
 func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
 	if at = slices.Index(t.Columns(), name); at < 0 {
 		return 0, fault.New(fault.Input, fmt.Sprintf("add the column, or rename one to %s", name),
-			"read %s %s: found columns %s, expected %s", t.what, t.path, strings.Join(t.Columns(), ", "), name)
+			"read %s %s: found columns %s, expected %s",
+			t.what, t.path, strings.Join(t.Columns(), ", "), name)
 	}
 	t.required = append(t.required, name)
 	return at, t.check(at, kind)
@@ -116,7 +117,8 @@ func (t *graphTable) columns() ([]ingest.Column, error) {
 		}
 		values, err := array.Concatenate(c.chunks, memory.DefaultAllocator)
 		if err != nil {
-			return nil, fault.New(fault.Input, "store texts of more than 2 GiB as large_utf8 in an Arrow file, or remove the column",
+			return nil, fault.New(fault.Input,
+				"store texts of more than 2 GiB as large_utf8 in an Arrow file, or remove the column",
 				"read %s %s: column %q of type %s: %w", t.what, t.path, c.name, c.values, err)
 		}
 		columns = append(columns, ingest.Column{Name: c.name, Values: values})
@@ -126,7 +128,8 @@ func (t *graphTable) columns() ([]ingest.Column, error) {
 
 // noValues is the data of an array without values. The library's builders lack some types.
 func noValues(t arrow.DataType) arrow.ArrayData {
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(make([]byte, 8))} // no bitmap, and the offset 0
+	// no bitmap, and the offset 0
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(make([]byte, 8))}
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
 		return array.NewDataWithDictionary(t, 0, buffers, 0, 0, noValues(t.ValueType).(*array.Data))
@@ -163,22 +166,27 @@ func (t *graphTable) check(at int, kind columnKind) error {
 		found = fmt.Sprintf("type %s", values)
 	}
 	refuse := func(expected, hint string) error {
-		return fault.New(fault.Input, hint, "read %s %s: column %q: found %s, expected %s", t.what, t.path, name, found, expected)
+		return fault.New(fault.Input, hint,
+			"read %s %s: column %q: found %s, expected %s", t.what, t.path, name, found, expected)
 	}
 	isText := t.Kind(at) == table.Text || t.Kind(at) == table.Unknown
 	isNumber := t.Kind(at) == table.Number && values != nil
+	isInteger := isNumber && arrow.IsInteger(values.ID())
+	isNull := isNumber && values.ID() == arrow.NULL
 	switch {
-	case kind == texts && !isText && !(isNumber && (arrow.IsInteger(values.ID()) || values.ID() == arrow.NULL)):
+	case isText && kind != anything:
+	case kind == texts && !isInteger && !isNull:
 		// A floating-point number does not preserve how it was written: 7 or 7.0, 100000 or 1e5.
 		return refuse("text or integers", "store the column as text")
-	case kind == integers && !isText && !(isNumber && arrow.IsInteger(values.ID())):
+	case kind == integers && !isInteger:
 		// Some floating-point types cannot hold every index.
 		return refuse("integers", "store the column as integers")
-	case kind == numbers && !isText && !(isNumber && values.ID() != arrow.BOOL):
+	case kind == numbers && (!isNumber || values.ID() == arrow.BOOL):
 		return refuse("numbers", "store the column as floating-point numbers")
 	case kind == anything:
 		if _, ok := ingest.TypeName(values); !ok {
-			return refuse("a type that a graph can store", "store the column as numbers or text, or remove it")
+			return refuse("a type that a graph can store",
+				"store the column as numbers or text, or remove it")
 		}
 	}
 	return nil

@@ -27,7 +27,8 @@ import (
 // docs/SETTINGS.md and conf/tcbuild.schema.json are generated from the specs: a field's comment is
 // what users read of its key, and ends with (required) or (default: VALUE) where it has one.
 type Spec struct {
-	Genes GenesSpec `yaml:"genes" required:"yes"` // the gene list; genes are sorted by the bytes of their ids (required)
+	// the gene list; genes are sorted by the bytes of their ids (required)
+	Genes GenesSpec `yaml:"genes" required:"yes"`
 	// tables of other gene names, in order of precedence; without them, only ids are recognized
 	Aliases []names.AliasTable `yaml:"aliases"`
 	// whether names that differ by case are the same gene's, as in yeast; a mouse's Kras is not human
@@ -72,7 +73,8 @@ type GenesSpec struct {
 	Source         conf.SourceName `yaml:"source" section:"genes"`
 	table.TextSpec `yaml:",inline" forms:"table" required:"file"`
 	where.RowsSpec `yaml:",inline" forms:"table"`
-	Column         string `yaml:"column" forms:"table" required:"yes"` // column of gene ids (required without gem)
+	// column of gene ids (required without gem)
+	Column string `yaml:"column" forms:"table" required:"yes"`
 	// metabolic model whose reaction rules name the genes; replaces file and column
 	GEM string `yaml:"gem"`
 }
@@ -96,7 +98,8 @@ func (s *GenesSpec) Check() error {
 
 // NodesSpec is a table of nodes of a type that has no section of its own.
 type NodesSpec struct {
-	Type           string `yaml:"type" required:"yes"` // node type, such as complex or pathway (required)
+	// node type, such as complex or pathway (required)
+	Type           string `yaml:"type" required:"yes"`
 	table.TextSpec `yaml:",inline" required:"file"`
 	where.RowsSpec `yaml:",inline"`
 	Column         string `yaml:"column" required:"yes"` // column of node ids (required)

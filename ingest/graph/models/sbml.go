@@ -157,7 +157,8 @@ func geneOfProduct(id, label string) string {
 func (d *sbmlDocument) model(file *sbmlFile) (*Model, error) {
 	if len(file.Species) == 0 || len(file.Reactions) == 0 {
 		return nil, fault.New(fault.Input, sbmlHint,
-			"read model %s: found %d species and %s, expected at least one of each", d.path, len(file.Species), ingest.Plural(len(file.Reactions), "reaction", ""))
+			"read model %s: found %d species and %s, expected at least one of each", d.path,
+			len(file.Species), ingest.Plural(len(file.Reactions), "reaction", ""))
 	}
 	for _, product := range file.Products {
 		if product.at.ID == "" {

@@ -40,27 +40,34 @@ type Spec struct {
 	// column of source nodes; if several are listed, the first that is neither empty nor - in the row
 	// (required except for a matrix)
 	From []string `yaml:"from" forms:"table" required:"yes"`
-	To   []string `yaml:"to" forms:"table" required:"yes"` // column of target nodes; several as for from
+	// column of target nodes; several as for from
+	To []string `yaml:"to" forms:"table" required:"yes"`
 	// true: store each pair once, in the direction and position of its first row; false: store an edge
 	// from -> to for each row, as is always done between two node types (required between nodes of one
 	// type, except for a matrix)
-	Undirected  *bool  `yaml:"undirected" forms:"table"`
-	StripPrefix string `yaml:"strip_prefix" forms:"table"` // prefix that every name has, to be removed
+	Undirected *bool `yaml:"undirected" forms:"table"`
+	// prefix that every name has, to be removed
+	StripPrefix string `yaml:"strip_prefix" forms:"table"`
 	// regular expression whose first group is the name; a field that does not match is an error
-	Name      conf.Pattern `yaml:"name" forms:"table"`
-	UpperCase bool         `yaml:"upper_case"` // convert names to upper case, such as the protein name Abf1
+	Name conf.Pattern `yaml:"name" forms:"table"`
+	// convert names to upper case, such as the protein name Abf1
+	UpperCase bool `yaml:"upper_case"`
 	// separator between names in a field; each name gets the row's edges
 	Split string `yaml:"split" forms:"table"`
 	// column of weights to store in the graph; if several are listed, each makes its own edge type
-	Weight     []string         `yaml:"weight" forms:"table"`
-	WeightName string           `yaml:"weight_name"` // name of the weight in the graph (default: the column's name)
+	Weight []string `yaml:"weight" forms:"table"`
+	// name of the weight in the graph (default: the column's name)
+	WeightName string           `yaml:"weight_name"`
 	Cutoff     `yaml:",inline"` // in the unit of the weight; without it, every row is kept
-	Nonzero    bool             `yaml:"nonzero" forms:"table"` // keep only edges whose weight is not 0
+	// keep only edges whose weight is not 0
+	Nonzero bool `yaml:"nonzero" forms:"table"`
 	// more columns to store in the graph, each with its type: number, integer or text; missing values
 	// become null
-	Keep      map[string]KeptType `yaml:"keep" forms:"table" words:"number integer text"`
-	IDs       string              `yaml:"ids" forms:"table"` // file with one id per line, for tables that give line numbers instead of names
-	IndexBase int                 `yaml:"index_base"`        // number of the first line of ids, 0 or 1 (default: 0)
+	Keep map[string]KeptType `yaml:"keep" forms:"table" words:"number integer text"`
+	// file with one id per line, for tables that give line numbers instead of names
+	IDs string `yaml:"ids" forms:"table"`
+	// number of the first line of ids, 0 or 1 (default: 0)
+	IndexBase int `yaml:"index_base"`
 	// read the table as a matrix of transcription factors and their targets. Each value other than 0,
 	// or within min and max, becomes an edge factor -> target with that weight. targets: one target
 	// per row, one factor per column; factors: the reverse, as in YEASTRACT's matrix. The header may
@@ -71,8 +78,9 @@ type Spec struct {
 	// regular expression whose first group is the gene in a matrix's column name; a column that does
 	// not match is an error
 	ColumnName conf.Pattern `yaml:"column_name" forms:"matrix"`
-	SelfLoops  SelfLoops    `yaml:"self_loops" words:"keep none append"` // overrides the top-level self_loops for this source (default: the top-level value)
-	Ablation   `yaml:",inline"`
+	// overrides the top-level self_loops for this source (default: the top-level value)
+	SelfLoops SelfLoops `yaml:"self_loops" words:"keep none append"`
+	Ablation  `yaml:",inline"`
 }
 
 // Cutoff is the range of an edge's weight. A missing weight is outside of it.

@@ -25,8 +25,9 @@ type AnnotationsSpec struct {
 	table.TextSpec `yaml:",inline" required:"file"`
 	where.RowsSpec `yaml:",inline"`
 	Gene           string `yaml:"gene" required:"yes"` // column of gene names (required)
-	Split          string `yaml:"split"`               // separator between names in a field; only the first name is read
-	Term           string `yaml:"term" required:"yes"` // column of term ids (required)
+	// separator between names in a field; only the first name is read
+	Split string `yaml:"split"`
+	Term  string `yaml:"term" required:"yes"` // column of term ids (required)
 }
 
 // annotations are the edges of genes and terms, in the order of their first rows.
