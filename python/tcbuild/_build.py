@@ -68,12 +68,10 @@ def build_graph(
     """
     given = dict(settings) if isinstance(settings, Mapping) else {"config": os.fspath(settings)}
     given |= changes
-    config, out = given.pop("config", None), given.get("out")
-    words = ["ingest", "graph"] + ([f"--config={os.fspath(config)}"] if config else [])
-    if out is None:
+    if given.get("out") is None:
         raise TypeError("build_graph: found no out, expected the folder to create")
-    _program.show(_program.run(*words, settings=given, timeout=timeout))
-    return Path(out)
+    _program.show(_program.run("ingest", "graph", settings=given, timeout=timeout))
+    return Path(given["out"])
 
 
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) -> list[str]:

@@ -45,12 +45,14 @@ def run(
 ) -> list[str]:
     """Runs a command of the program, and returns the lines that it prints.
 
-    settings: as in YAML; those that are None are left out
+    settings: as in YAML; those that are None are left out, and config names a file of more
     names: what messages call a path, such as that of a temporary file
     timeout: seconds after which the program is asked to end
     """
     given = [
-        f"{key}={_yaml(value)}" for key, value in (settings or {}).items() if value is not None
+        f"--config={os.fspath(value)}" if key == "config" else f"{key}={_yaml(value)}"
+        for key, value in (settings or {}).items()
+        if value is not None
     ]
     words = [*(os.fspath(word) for word in command), *given, "--log-format=json"]
     return _Run([_checked_program(), *words], names or {}, timeout).lines()

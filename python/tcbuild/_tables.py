@@ -158,7 +158,7 @@ def tables_of(data: Any) -> tuple[dict[str, pa.Table], list[str]]:
     tables, left = {}, []
     for kind, store in (*data.node_items(), *data.edge_items()):
         name = kind if isinstance(kind, str) else "__".join(kind)
-        columns = _ids(name, store) if isinstance(kind, str) else _ends(store)
+        columns = _ids(name, store) if isinstance(kind, str) else _ends(name, store)
         rows = len(next(iter(columns.values())))
         for key, value in store.items():
             if key in ("node_ids", "num_nodes", "edge_index", "hyperedge_index"):
@@ -183,8 +183,13 @@ def _ids(name: str, store: Any) -> dict[str, Any]:
     return {"id": pa.array(range(store.num_nodes))}
 
 
-def _ends(store: Any) -> dict[str, Any]:
-    index = store["edge_index" if "edge_index" in store else "hyperedge_index"].cpu().numpy()
+def _ends(name: str, store: Any) -> dict[str, Any]:
+    key = next((key for key in ("edge_index", "hyperedge_index") if key in store), None)
+    if key is None:
+        raise InputError(
+            f"read graph (HeteroData): {name} has no edge_index", "add it: a tensor [2, edges]"
+        )
+    index = store[key].cpu().numpy()
     return {"src_index": pa.array(index[0]), "dst_index": pa.array(index[1])}
 
 

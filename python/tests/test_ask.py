@@ -11,6 +11,7 @@ import pytest
 
 import tcbuild as reader
 from cases import SHARDS
+from test_selections import random_numbers
 
 FRACTIONS = {"train": 0.5, "val": 0.25, "test": 0.25}
 
@@ -71,6 +72,46 @@ def test_split(tcbuild, dataset, tmp_path, settings):
     header = repr(parts).splitlines()[0].split()
     assert header == printed[0].split()
     assert f"<td>{len(parts['train'])}</td>" in parts._repr_html_()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_components(tmp_path, seed):
+    """Parts share no gene: components go, the largest first, where most samples are lacking."""
+    random = np.random.default_rng(seed)
+    groups = [[f"G{group}_{number}" for number in range(3)] for group in range(8)]
+    genotypes = [
+        frozenset(random.choice(groups[random.integers(8)], random.integers(1, 3), replace=False))
+        for _ in range(60)
+    ]
+    frame = pd.DataFrame({"genes": ["|".join(sorted(genes)) for genes in genotypes]})
+    graph = {"gene": pd.DataFrame({"id": sum(groups, [])})}
+    dataset = reader.build(graph, frame, tmp_path / "dataset")
+    parts = dataset.split(**FRACTIONS, by="component", seed=seed)
+
+    merged: list[frozenset] = []  # components, by the order of their first samples
+    for genes in genotypes:
+        merged = [one for one in merged if one & genes] + [one for one in merged if not one & genes]
+        of_these = [one for one in merged if one & genes]
+        merged = [genes.union(*of_these), *merged[len(of_these) :]]
+    first = {one: min(k for k, genes in enumerate(genotypes) if genes <= one) for one in merged}
+    merged.sort(key=first.__getitem__)
+    size = {one: sum(genes <= one for genes in genotypes) for one in merged}
+    key = dict(zip(merged, random_numbers(seed, len(merged))))
+    got = dict.fromkeys(FRACTIONS, 0)
+    part_of = {}
+    for one in sorted(merged, key=lambda one: (-size[one], key[one])):
+        part_of[one] = max(got, key=lambda part: FRACTIONS[part] * 60 - got[part])
+        got[part_of[one]] += size[one]
+    for name, view in parts.items():
+        want = [
+            k
+            for k, genes in enumerate(genotypes)
+            if name in (part for one, part in part_of.items() if genes <= one)
+        ]
+        assert view.indices.tolist() == want
+    assert all(entry.shared == 0 for entry in parts.audit().shared)
+    with pytest.raises(reader.errors.SettingsError, match="with by component, whose parts"):
+        dataset.split(**FRACTIONS, by="component", hold_out="genes=A")
 
 
 def test_wrong_splits(dataset):

@@ -130,6 +130,13 @@ def test_any_table(tmp_path):
     )
     assert [sample.deleted.tolist() for sample in dataset] == [[0, 1], [0]]
     assert dataset.phenotype("score").tolist() == [0.5, 0.25]
+    (tmp_path / "more.yaml").write_text("controls: [ctrl]\nnot_phenotypes: [score]\n")
+    config = {"config": tmp_path / "more.yaml", "genes_columns": columns}
+    assert reader.build(graph, frame, tmp_path / "other", **config).phenotype_names == []
+    data = pytest.importorskip("torch_geometric.data").HeteroData()
+    data["gene"].node_ids, data["gene", "physical", "gene"].adj_t = ["A", "B"], None
+    with pytest.raises(reader.errors.InputError, match="gene__physical__gene has no edge_index"):
+        reader.build(data, frame, tmp_path / "third", **config)
 
 
 def test_heterodata_is_the_command_lines(tcbuild, tmp_path):
