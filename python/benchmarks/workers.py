@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def of_torch(path: str) -> tuple[Any, Collate]:
-    return tcbuild.torch.Dataset(path), tcbuild.torch.collate
+    return tcbuild.open(path), tcbuild.torch.collate
 
 
 def of_pyg(path: str) -> tuple[Any, Collate]:

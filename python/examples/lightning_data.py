@@ -11,7 +11,6 @@ it for batch.masks and batch.phenotype("fitness").
 from typing import Any
 
 import pytorch_lightning
-from torch.utils.data import DataLoader
 
 import tcbuild
 import tcbuild.torch
@@ -21,11 +20,11 @@ class Cells(pytorch_lightning.LightningDataModule):
     def __init__(self, path: str, train: str, val: str, **options: Any):
         super().__init__()
         stored = tcbuild.open(path)
-        self.train, self.val = (tcbuild.torch.Dataset(stored.select(of)) for of in (train, val))
+        self.train, self.val = (stored.select(of) for of in (train, val))
         self.options = {"batch_size": 28, "num_workers": 2} | options
 
-    def train_dataloader(self) -> DataLoader:
-        return DataLoader(self.train, shuffle=True, **self.options)
+    def train_dataloader(self) -> tcbuild.torch.DataLoader:
+        return tcbuild.torch.DataLoader(self.train, shuffle=True, **self.options)
 
-    def val_dataloader(self) -> DataLoader:
-        return DataLoader(self.val, **self.options)
+    def val_dataloader(self) -> tcbuild.torch.DataLoader:
+        return tcbuild.torch.DataLoader(self.val, **self.options)

@@ -30,13 +30,13 @@ import tcbuild.torch as tt
 class CellsWithControls:
     """Makes a batch of samples, the expression of their cells, and that of their controls."""
 
-    def __init__(self, dataset: tt.Dataset, file: Path, by: list[str]):
+    def __init__(self, dataset: tcbuild.Dataset, file: Path, by: list[str]):
         self.dataset, self.cells, self.matrix = dataset, tcbuild.anndata.Cells(file), None
-        self.controls = dataset.stored.controls(by=by)
+        self.controls = dataset.controls(by=by)
 
-    def __call__(self, samples: tt.Dataset) -> tuple[tt.Batch, Tensor, Tensor]:
-        batch = tt.collate(samples, masks=None)
-        controls = tt.collate(self.dataset[self.controls[samples.stored.indices]], masks=None)
+    def __call__(self, samples: tcbuild.Dataset) -> tuple[tt.Batch, Tensor, Tensor]:
+        batch = tt.collate(samples, masks=None, attributes=["cell_type"])
+        controls = tt.collate(self.dataset[self.controls[samples.indices]], masks=None)
         return batch, self.expression(batch), self.expression(controls)
 
     def expression(self, batch: tt.Batch) -> Tensor:
@@ -94,7 +94,7 @@ def main() -> None:
     options = parser.parse_args()
 
     torch.manual_seed(0)
-    dataset = tt.Dataset(options.dataset, attributes=["cell_type"])
+    dataset = tcbuild.open(options.dataset)
     collate = CellsWithControls(dataset, options.file, by=["cell_type"])
     loader = DataLoader(
         dataset,
@@ -103,9 +103,8 @@ def main() -> None:
         collate_fn=collate,
         num_workers=options.workers,
     )
-    stored = dataset.stored
     measured = genes_measured(options.file)
-    model = Response(len(stored.genes), len(stored.categories("cell_type")), measured)
+    model = Response(len(dataset.genes), len(dataset.categories("cell_type")), measured)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     step = 0
     while step < options.steps:

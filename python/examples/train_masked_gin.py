@@ -52,11 +52,11 @@ class MaskedGIN(nn.Module):
 
 
 def batches(
-    dataset: tt.Dataset, options: argparse.Namespace
+    dataset: tcbuild.Dataset, options: argparse.Namespace
 ) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
     """Masks and targets of each batch, in an order that depends only on the seed."""
-    targets = [dataset.stored.phenotype_names.index(name) for name in options.phenotypes]
-    make_masks = tt.MaskGenerator(dataset) if dataset.stored.variant == "incidence" else None
+    targets = [dataset.phenotype_names.index(name) for name in options.phenotypes]
+    make_masks = tt.MaskGenerator(dataset) if dataset.variant == "incidence" else None
     loader = DataLoader(
         Subset(dataset, range(min(options.samples, len(dataset)))),
         batch_size=options.batch_size,
@@ -72,10 +72,10 @@ def batches(
 
 def train(path: Path, options: argparse.Namespace) -> tuple[float, float]:
     """Trains for an epoch; returns steps per second and the last step's loss."""
-    dataset = tt.Dataset(path)
-    options.phenotypes = options.phenotypes or dataset.stored.phenotype_names[:1]
+    dataset = tcbuild.open(path)
+    options.phenotypes = options.phenotypes or dataset.phenotype_names[:1]
     torch.manual_seed(options.seed)
-    edge_types = options.edge_types or [smallest_gene_gene_edge_type(dataset.stored)]
+    edge_types = options.edge_types or [smallest_gene_gene_edge_type(dataset)]
     model = MaskedGIN(tt.CellGraph(dataset, edge_types), len(options.phenotypes))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     steps, began = 0, time.perf_counter()

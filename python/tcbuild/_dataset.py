@@ -26,11 +26,11 @@ from tcbuild._masks.shards import ShardMasks
 from tcbuild._parts import Parts
 from tcbuild._program import cells, run
 from tcbuild._sample import Sample
-from tcbuild._table.columns import Rows, as_array
+from tcbuild._table.columns import Rows, as_array, take
 from tcbuild._table.combinations import Combinations, gene_numbers
 from tcbuild._table.controls import control_of_each, groups_of, wildtypes_of
 from tcbuild._table.kinds import Kinds
-from tcbuild._table.rows import position, selected, selects_several
+from tcbuild._table.rows import position, positions, selected, selects_several
 from tcbuild._table.sample_table import SampleTable, Table
 from tcbuild._table.samples import Samples
 from tcbuild._table.selection import read_selection
@@ -62,6 +62,7 @@ class _Masks(Protocol):
     """How a variant keeps masks. For `out` see tcbuild.masks."""
 
     def removed(self, index: int) -> npt.NDArray[np.uint32]: ...
+    def unordered(self, index: int) -> npt.NDArray[np.integer[Any]]: ...
     def write_masks(self, index: int, out: Bytes) -> None: ...
     def write_packed(self, index: int, out: Bytes) -> None: ...
 
@@ -126,13 +127,26 @@ class Dataset:
             self._masks = ComputedMasks(self._table, int(self.mask_offsets[-1]), self._cell)
         else:
             self._masks = ShardMasks(self.manifest)
+        self._own = frozenset(vars(self)) | {"_own"}  # a subclass may have more
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
+        """The path, of a view or combinations how they were made, and what a subclass adds."""
+        own = {key: value for key, value in vars(self).items() if key not in self._own}
+        found: dict[str, Any] = {"own": own, "path": self.path}
         if self._whole is not None:
-            return Dataset._view, (self._whole, self._rows)
+            return found | {"whole": self._whole, "rows": self._rows}
         if isinstance(self._table, Combinations):
-            return Dataset.combinations, (self._stored, self._table.genes, self._table.k)
-        return Dataset, (self.path,)
+            found |= {"stored": self._stored, "combined": (self._table.genes, self._table.k)}
+        return found
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "whole" in state:
+            vars(self).update(vars(state["whole"]), _whole=state["whole"], _rows=state["rows"])
+        elif "combined" in state:
+            vars(self).update(vars(state["stored"].combinations(*state["combined"])))
+        else:
+            Dataset.__init__(self, state["path"])
+        vars(self).update(state["own"])
 
     def __repr__(self) -> str:
         codec = f", {self.codec}" if self.codec else ""
@@ -166,9 +180,24 @@ class Dataset:
 
     def _with(self, **changes: Any) -> Dataset:
         """A dataset that differs from this one in some attributes, and shares all others."""
-        other = object.__new__(Dataset)
+        other = object.__new__(type(self))
         vars(other).update(vars(self), **changes)
         return other
+
+    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset | list[Any]:
+        """A batch's samples: a view, which collate reads at once. A torch DataLoader, and a Subset
+        in it, calls it; a subclass with its own __getitem__ gives what that gives.
+        """
+        places = positions(indices, len(self))
+        if type(self).__getitem__ is not Dataset.__getitem__:
+            return [self[place] for place in places.tolist()]
+        places = np.where(places < 0, places + len(self), places)
+        return self._view(take(self._rows, places))
+
+    @property
+    def has_plain_masks(self) -> bool:
+        """Whether its files have masks as they are in memory, a byte per position."""
+        return (self.variant, self.codec) == ("full-masks", "raw")
 
     @property
     def whole(self) -> Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,11 @@ class Sample:
         shown = ", ".join(genes[:_SHOWN]) or "nothing"
         more = f" and {len(genes) - _SHOWN:,} more" if len(genes) > _SHOWN else ""
         return f"<tcbuild.Sample {self.index} {self.id!r:.100}: deletes {shown}{more}>"
+
+    @property
+    def dataset(self) -> Any:
+        """The whole dataset."""
+        return self._dataset
 
     @lazy_property
     def _labels(self) -> Labels:

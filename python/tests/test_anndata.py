@@ -15,6 +15,7 @@ import pytest
 
 import tcbuild as reader
 from conftest import REPOSITORY
+from torch_cases import opened
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
 sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
@@ -390,9 +391,10 @@ def test_matched_controls(tcbuild, tmp_path):
 def test_rows_of_a_batch(tcbuild, tmp_path):
     tt = pytest.importorskip("tcbuild.torch", reason="PyTorch is not installed")
     file, path, obs = built(tcbuild, tmp_path)
-    dataset = tt.Dataset(path, attributes=["cell_type", "dose", "batch"])
+    dataset, names = opened(path), ["cell_type", "dose", "batch"]
     chosen = [7, 3, 299, 3]
-    for batch in (tt.collate(dataset[chosen]), tt.collate([dataset[place] for place in chosen])):
+    for samples in (dataset[chosen], [dataset[place] for place in chosen]):
+        batch = tt.collate(samples, attributes=names)
         batch = pickle.loads(pickle.dumps(batch))
         assert batch.rows.tolist() == chosen
         assert cells.Cells(file).rows(batch).tolist() == chosen
@@ -408,7 +410,7 @@ def test_rows_of_a_batch(tcbuild, tmp_path):
     with pytest.raises(KeyError, match=r"attributes=\['guide'\]"):
         batch.attribute("guide")
     with pytest.raises(KeyError, match="cell_type"):
-        tt.Dataset(path, attributes=["cell_typ"])
+        tt.collate(dataset[:2], attributes=["cell_typ"])
     other = write(tmp_path / "b.h5ad", obs)
     with pytest.raises(reader.errors.AnnDataError, match="found cells of norman.h5ad"):
         cells.Cells(other).rows(batch)
@@ -443,20 +445,18 @@ def test_attributes_in_batches_of_pyg(tcbuild, tmp_path):
 def test_masks_of_a_genotype_are_found_once(tcbuild, tmp_path, monkeypatch):
     tt = pytest.importorskip("tcbuild.torch", reason="PyTorch is not installed")
     _, path, _ = built(tcbuild, tmp_path)
-    dataset = tt.Dataset(path)
-    want = [sample.all_masks for sample in dataset.stored]
+    dataset = opened(path)
+    want = [sample.all_masks for sample in dataset]
     calls: list[int] = []
-    read = reader.Dataset.read_removed
-    monkeypatch.setattr(
-        reader.Dataset, "read_removed", lambda self, at: calls.append(at) or read(self, at)
-    )
+    read = dataset._masks.unordered
+    monkeypatch.setattr(dataset._masks, "unordered", lambda at: calls.append(at) or read(at))
     generator = tt.MaskGenerator(dataset)
     made: list[int] = []
     make = generator._masks
     generator._masks = lambda genes, ptr: made.append(len(ptr) - 1) or make(genes, ptr)
     repeated = generator(tt.collate(dataset[:], masks=None))
     batch = tt.collate(dataset[:])
-    genotypes = {sample.deleted.tobytes() for sample in dataset.stored}
+    genotypes = {sample.deleted.tobytes() for sample in dataset}
     assert [len(calls)] == made == [len(genotypes)] and len(genotypes) < len(dataset) / 10
     with pytest.raises(KeyError, match="'gene__strng__gene' .*\nhint: did you mean 'gene__string"):
         batch.masks["gene__strng__gene"]

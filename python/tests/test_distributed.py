@@ -20,26 +20,27 @@ import json, multiprocessing, os, sys
 import torch, torch.distributed as dist
 from accelerate import Accelerator
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import DataLoader, DistributedSampler
+from torch.utils.data import DistributedSampler
+import tcbuild
 import tcbuild.torch as tt
 
 def train(path, kind, workers):
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(3)
-    dataset = tt.Dataset(path)
+    dataset = tcbuild.open(path)
     samplers = {
         "torch": lambda: DistributedSampler(dataset, seed=5),
-        "feistel": lambda: tt.RandomSampler(dataset, 5, ranks, rank),
-        "accelerate": lambda: tt.RandomSampler(dataset, 5),
+        "feistel": lambda: tt.Order(dataset, 5, ranks, rank),
+        "accelerate": lambda: tt.Order(dataset, 5),
         "shuffled": lambda: None,  # by Accelerate
     }
     sampler = samplers[kind]()
     # Forked workers might inherit a lock that a thread of gloo holds.
     options = {"multiprocessing_context": "forkserver"} if int(workers) else {}
-    loader = DataLoader(
+    loader = tt.DataLoader(
         dataset, 5, sampler is None, sampler=sampler, num_workers=int(workers), **options
     )
-    model = torch.nn.Linear(len(dataset.stored.genes), 1)
+    model = torch.nn.Linear(len(dataset.genes), 1)
     optimizer, seen = torch.optim.SGD(model.parameters(), 0.1), []
     if kind in ("accelerate", "shuffled"):
         model, optimizer, loader = Accelerator(cpu=True).prepare(model, optimizer, loader)

@@ -12,6 +12,7 @@ import torch
 import tcbuild as reader
 import tcbuild.torch as tct
 from tcbuild._table.kinds import Kinds
+from torch_cases import opened
 
 GENES = [f"G{i}" for i in range(8)]
 KINDS = ["deletion", "knockdown", "overexpression"]
@@ -60,7 +61,7 @@ def test_kinds(tcbuild, tmp_path: Path, removing: list[str]) -> None:
         deleted = [g for g in genes if expected[g] in removing]
         assert stored.deleted_genes == deleted
         assert [GENES[i] for i in np.flatnonzero(~stored.masks["gene"])] == deleted
-    for view in (tct.Dataset(dataset[10:30]), [tct.Dataset(dataset)[i] for i in range(10, 30)]):
+    for view in (opened(dataset[10:30]), [opened(dataset)[i] for i in range(10, 30)]):
         batch = tct.collate(view)
         ptr = batch.perturbed_ptr
         assert batch.perturbed_kinds.dtype == torch.int8 and ptr[-1] == len(batch.perturbed_kinds)
@@ -68,20 +69,20 @@ def test_kinds(tcbuild, tmp_path: Path, removing: list[str]) -> None:
             part = slice(int(ptr[b]), int(ptr[b + 1]))
             assert batch.perturbed[part].tolist() == stored.perturbed.tolist()
             assert batch.perturbed_kinds[part].tolist() == stored.perturbed_kinds.tolist()
-    assert tct.collate(tct.Dataset(dataset), masks=None).pin_memory is not None
+    assert tct.collate(opened(dataset), masks=None).pin_memory is not None
 
 
 def test_kinds_in_batches_of_pyg(tcbuild, tmp_path: Path) -> None:
     torchcell = pytest.importorskip("tcbuild.torchcell", reason="torch_geometric is not installed")
     dataset, _ = build(tcbuild, tmp_path, "removing_kinds=[deletion]")
-    want = tct.collate(tct.Dataset(dataset[10:30]))
+    want = tct.collate(opened(dataset[10:30]))
     for processor in ("LazySubgraphRepresentation", "Perturbation"):
         samples = torchcell.Dataset(dataset, [], graph_processor=processor)
         (loaded,) = torchcell.DataLoader(samples[10:30], 20, num_workers=1)
         for batch in (loaded, torchcell.LazyCollater()([samples[i] for i in range(10, 30)])):
             for name in ("perturbed", "perturbed_kinds", "perturbed_ptr"):
                 assert torch.equal(getattr(batch.to("cpu"), name), getattr(want, name))
-    assert tct.collate(tct.Dataset(dataset[:0])).perturbed_ptr.tolist() == [0]
+    assert tct.collate(opened(dataset[:0])).perturbed_ptr.tolist() == [0]
 
 
 def test_set_without_kinds(tcbuild, tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_set_without_kinds(tcbuild, tmp_path: Path) -> None:
     assert dataset.kinds == [] and "kinds" not in dataset.manifest
     assert dataset[0].perturbed.tolist() == [0]
     assert dataset[0].perturbed_kinds.tolist() == [-1]
-    assert tct.collate(tct.Dataset(dataset[:4])).perturbed_kinds is None
+    assert tct.collate(opened(dataset[:4])).perturbed_kinds is None
 
 
 def test_unknown_kinds(tcbuild, tmp_path: Path) -> None:

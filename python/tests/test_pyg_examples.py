@@ -14,7 +14,7 @@ from torch_geometric.data import HeteroData
 from torch_geometric.loader import DataLoader
 
 from tcbuild import torchcell
-from tcbuild.torch import Dataset, MaskGenerator, collate
+from tcbuild.torch import MaskGenerator, collate
 from test_pyg_torchcell import assert_same, contents
 from torch_cases import built_case, want_mask
 
@@ -114,18 +114,18 @@ def test_a_mask_generator_takes_batches_without_follow(built, dataset):
 def test_a_mask_generator_refuses_indices_of_another_graph(built, dataset, tcbuild, tmp_path):
     other = built_case(tcbuild, "dense", "all", tmp_path, ["incidence"]).datasets["incidence"]
     generator = MaskGenerator(other)
-    ours = collate(Dataset(dataset.stored)[:3])
+    ours = collate(dataset.stored[:3])
     theirs = next(iter(torchcell.DataLoader(dataset, 3, follow_batch=["perturbation_indices"])))[
         "gene"
     ]
-    sample = Dataset(dataset.stored)[0]
-    few = torch.tensor([0, len(sample.deleted)])
+    sample = dataset[0]["gene"].perturbation_indices
+    few = torch.tensor([0, len(sample)])
     moved = pickle.loads(pickle.dumps(ours.to("cpu")))
     for genes, ptr in (
         (ours.deleted, ours.deleted_ptr),
         (moved.deleted, moved.deleted_ptr),
         (theirs.perturbation_indices, theirs.perturbation_indices_ptr),
-        (sample.deleted, few),
+        (sample, few),
     ):
         with pytest.raises(ValueError, match="another graph or reaction rule.*\nhint: "):
             generator(genes, ptr)
@@ -145,21 +145,6 @@ PHYSICAL_TYPES = ["physical", "regulatory", "string12_0_coexpression", "gpr", "r
 def test_phenotypes_and_statistics_are_positional(built):
     dataset = torchcell.Dataset(built.datasets["indices"], ["fitness"], ["gene interaction"])
     assert (dataset.phenotypes, dataset.statistics) == (["fitness"], ["gene interaction"])
-
-
-def test_a_layout_made_ahead_serves_batches(dataset):
-    dataset.lay_out(4)
-    laid_out = dict(dataset._shared._laid_out)
-    for rows in ([0, 1, 2, 3], [4, 5]):
-        batch_of(dataset, rows)["gene"].mask
-    assert laid_out and dataset._shared._laid_out == laid_out
-
-
-def test_a_shuffle_of_many_samples_hints_at_a_sampler(dataset):
-    stored = dataset.stored
-    sets = torchcell.Dataset(stored.combinations(stored.genes, 10), [])
-    with pytest.warns(UserWarning, match="shuffle 847,660,528 samples.*\nhint: sampler="):
-        torchcell.DataLoader(sets, 64, shuffle=True)
 
 
 def test_a_loader_rebuilt_by_lightning(dataset):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -37,15 +35,17 @@ def edges_of(dataset, rows):
 
 
 def test_edges_of_batches_one_after_the_other(built, dataset):
-    """The memory is the same; what was moved for a batch is moved back for the next."""
-    size, places = len(dataset), set()
+    size = len(dataset)
+    kinds = {
+        kind
+        for name in ("edge_index", "hyperedge_index")
+        for kind in dataset[0].collect(name, allow_empty=True)
+        if kind != ("metabolite", "reaction", "metabolite")
+    }
     for rows in ([0, 1, 2], [3], [2, 2], range(3), [size - 1, 0, 4], [5, 6, 7]):
         edges = edges_of(dataset, rows)
-        assert edges.keys() == dataset[0].collect("edge_index").keys()
+        assert edges.keys() == kinds
         check(built, rows, edges)
-        places.add(tuple(edge_index.untyped_storage().data_ptr() for edge_index in edges.values()))
-        del edges
-    assert len(places) == 1
 
 
 def test_what_a_batch_has_never_changes(built, dataset):
@@ -53,20 +53,12 @@ def test_what_a_batch_has_never_changes(built, dataset):
     for rows in ([0, 1], [2, 3], [4, 5], [6, 7, 8]):
         edges = edges_of(dataset, rows)
         kept[tuple(rows)] = {kind: edge_index[:, ::1] for kind, edge_index in edges.items()}
-        kind, edge_index = next(iter(edges.items()))
-        kept[tuple(rows)] = {kind: edge_index[:, :]}  # a view of one is enough
-        del edges
     for rows, edges in kept.items():
         check(built, rows, edges)
-    del edges, edge_index
-    kept.clear()
-    gc.collect()
-    edges_of(dataset, [0])
-    assert len(dataset._shared.patched(torch.device("cpu"))._copies) == 1
 
 
 def test_what_autograd_has_never_changes(built, dataset):
-    if not dataset.cell_graph.collect("edge_index"):
+    if not dataset.cell_graph.collect("edge_index", allow_empty=True):
         pytest.skip("no edges but hyperedges")
     graph = dataset.cell_graph
     kinds = [kind for kind in graph.collect("edge_index") if kind[0] == kind[2] == "gene"]

@@ -64,6 +64,5 @@ def test_nothing_is_made_before_it_is_asked_for(path):
     batch = torchcell.LazyCollater()(
         torchcell.Dataset(path, [], graph_processor="Perturbation")[:4]
     )
-    assert batch["gene"].perturbation_indices is not None and not batch._made
+    assert batch.is_small and batch._packed.removals is None
     assert len(batch["gene"].mask) == batch["gene"].num_nodes
-    assert {*batch._made["gene"]} == {"mask", "num_nodes"}

@@ -23,6 +23,7 @@ from cases import SHARDS
 from served import served
 from stored import Stored
 from test_reader import as_inspected
+from torch_cases import opened
 
 SHARD = "shard-00001-of-00002/data.mdb"
 IN_SHARD = 200  # a sample of the second shard
@@ -309,10 +310,10 @@ def test_a_loader_reads_a_url(built, server):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     import tcbuild.torch as tt
 
-    remote = tt.Dataset(f"{server.url}/indices-zstd")
-    local = tt.Dataset(built.datasets["indices-zstd"])
+    remote = opened(f"{server.url}/indices-zstd")
+    local = opened(built.datasets["indices-zstd"])
     for options in ({}, {"num_workers": 2, "multiprocessing_context": "fork"}):
-        batches = torch.utils.data.DataLoader(remote, batch_size=150, **options)
+        batches = tt.DataLoader(remote, batch_size=150, **options)
         for number, batch in enumerate(batches):
             want = tt.collate(local[150 * number : 150 * number + 150])
             assert batch.sample_ids == want.sample_ids

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch.utils.data import ConcatDataset, DataLoader, Subset, random_split
 
 import tcbuild.torch as tt
-from torch_cases import VARIANTS, built_case, want_mask
+from torch_cases import VARIANTS, built_case, opened, want_mask
 
 FORMS = ["stacked", "concatenated"]
 ENCODINGS = ["bool", "uint8", "bits"]
@@ -35,24 +35,24 @@ def everything(tcbuild, tmp_path_factory):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_sample_is_that_of_the_oracle(built, variant):
-    dataset = tt.Dataset(built.datasets[variant])
+    dataset = opened(built.datasets[variant])
     assert len(dataset) == len(built.want)
     for number, want in enumerate(built.want):
         sample = dataset[number]
-        assert sample.deleted.dtype == torch.int64
+        assert sample.deleted.dtype == np.int32
         assert sample.deleted.tolist() == want["perturbation_indices"]
         phenotypes = [None if value != value else value for value in sample.phenotypes.tolist()]
         assert phenotypes == list(want["phenotypes"].values())
         assert list(sample.masks) == list(want["masks"])
         for name, mask in sample.masks.items():
-            assert mask.dtype == torch.bool and mask.tolist() == want_mask(want, name)
+            assert mask.dtype == bool and mask.tolist() == want_mask(want, name)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_batch_is_that_of_the_oracle(built, variant, form, encoding):
-    dataset = tt.Dataset(built.datasets[variant])
+    dataset = opened(built.datasets[variant])
     numbers = [0, len(dataset) - 1, len(dataset) // 2, 1, 1]
     batch = tt.collate([dataset[number] for number in numbers], masks=form, encoding=encoding)
     assert len(batch) == len(numbers) and batch.sample_indices.tolist() == numbers
@@ -82,15 +82,15 @@ def test_a_batch_is_that_of_the_oracle(built, variant, form, encoding):
 
 
 def test_a_batch_without_masks_reads_none(everything):
-    dataset = tt.Dataset(everything.datasets["indices"])
-    dataset.stored.read_removed = None  # any use of it would fail
+    dataset = opened(everything.datasets["indices"])
+    dataset._masks = None  # any use of it would fail
     batch = tt.collate([dataset[0], dataset[1]], masks=None)
     with pytest.raises(AttributeError, match="hint: "):
         batch.masks
 
 
 def test_unknown_forms_and_encodings_are_refused(everything):
-    dataset = tt.Dataset(everything.datasets["indices"])
+    dataset = opened(everything.datasets["indices"])
     for options in ({"masks": "rows"}, {"encoding": "float"}):
         with pytest.raises(ValueError, match="hint: "):
             tt.collate([dataset[0]], **options)
@@ -100,7 +100,7 @@ def test_unknown_forms_and_encodings_are_refused(everything):
     ("variant", "context"), [*((variant, "fork") for variant in VARIANTS), ("indices", "spawn")]
 )
 def test_a_loader_with_workers_gives_what_one_without_gives(everything, variant, context):
-    dataset = tt.Dataset(everything.datasets[variant])
+    dataset = opened(everything.datasets[variant])
     dataset[0].masks  # environments that are open before the fork
     want = list(DataLoader(dataset, batch_size=7, collate_fn=tt.collate))
     workers = DataLoader(
@@ -115,7 +115,7 @@ def test_a_loader_with_workers_gives_what_one_without_gives(everything, variant,
 
 
 def test_a_subset_gives_its_samples(everything):
-    dataset = tt.Dataset(everything.datasets["full-masks"])
+    dataset = opened(everything.datasets["full-masks"])
     loader = DataLoader(
         Subset(dataset, [2, 0]), batch_size=2, collate_fn=functools.partial(tt.collate, masks=None)
     )
@@ -140,7 +140,7 @@ def of_seed(tcbuild, folder, everything, rows, rule="all", graph=None):
         rule,
     ]
     tcbuild.run("dataset", "--mode", "indices", *inputs, "--out", folder / "dataset")
-    return tt.Dataset(folder / "dataset")
+    return opened(folder / "dataset")
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -149,7 +149,7 @@ def test_a_batch_of_several_datasets_has_the_masks_of_each(
     everything, tcbuild, tmp_path, form, encoding
 ):
     first, second = (
-        tt.Dataset(everything.datasets["full-masks"]),
+        opened(everything.datasets["full-masks"]),
         of_seed(tcbuild, tmp_path / "other", everything, 9),
     )
     both = ConcatDataset([first, second, pickle.loads(pickle.dumps(first))])
@@ -169,7 +169,7 @@ def test_a_batch_of_several_datasets_has_the_masks_of_each(
 
 
 def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, tmp_path):
-    first = tt.Dataset(everything.datasets["indices"])
+    first = opened(everything.datasets["indices"])
     shutil.copytree(everything.graph, tmp_path / "graph")
     edges = tmp_path / "graph/edges/gene__physical__gene.tsv"
     header, *lines = edges.read_text().splitlines(keepends=True)
@@ -188,7 +188,7 @@ def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, 
     others = {
         "mask_basis .*gpr": of_seed(tcbuild, tmp_path / "rule", everything, 3, "gpr"),
         "mask_basis": of_seed(tcbuild, tmp_path / "order", everything, 3, graph=tmp_path / "graph"),
-        "phenotype_names .'fitness'., expected .'fitness', 'gene interaction'": tt.Dataset(
+        "phenotype_names .'fitness'., expected .'fitness', 'gene interaction'": opened(
             tmp_path / "phenotypes"
         ),
     }
@@ -205,8 +205,8 @@ def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, 
 
 
 def test_part_of_a_dataset(everything):
-    dataset = tt.Dataset(everything.datasets["incidence"])
-    ids = np.array([sample.stored.id for sample in dataset])
+    dataset = opened(everything.datasets["incidence"])
+    ids = np.array([sample.id for sample in dataset])
     for piece in (
         slice(3, 9),
         slice(None, None, -4),
@@ -218,26 +218,26 @@ def test_part_of_a_dataset(everything):
         [],
     ):
         found = dataset[piece]
-        assert [sample.stored.id for sample in found] == [
+        assert [sample.id for sample in found] == [
             ids[i] for i in (range(len(ids))[piece] if isinstance(piece, slice) else piece)
         ]
         assert all(sample.masks for sample in found)
     for index in (np.int32(3), torch.tensor(3), np.array(3)):
-        assert dataset[index].stored.id == ids[3]
+        assert dataset[index].id == ids[3]
     for part in (Subset(dataset, np.array([2, 0])), *random_split(dataset, [4, len(dataset) - 4])):
         batch = tt.collate([part[i] for i in range(len(part))])
         assert batch.sample_indices.tolist() == list(part.indices)
     chosen = ids < ids[4]
     for booleans in (chosen, chosen.tolist(), torch.from_numpy(chosen)):
         view = dataset[booleans]
-        assert [sample.stored.id for sample in view] == ids[chosen].tolist()
+        assert [sample.id for sample in view] == ids[chosen].tolist()
         loader = DataLoader(view, batch_size=100, collate_fn=tt.collate, num_workers=1)
         (batch,) = loader
         assert batch.sample_indices.tolist() == np.flatnonzero(chosen).tolist()
         want = tt.collate([dataset[i] for i in np.flatnonzero(chosen)])
         assert_same(batch, want)
-    view = tt.Dataset(dataset.stored[::2])
-    assert len(view) == len(view.stored) and view[-1].dataset is dataset.stored
+    view = dataset[::2]
+    assert len(view) == len(view.indices) and view[-1].dataset is dataset
     with pytest.raises(IndexError):
         dataset[[True, False]]
     for wrong in (
@@ -259,7 +259,7 @@ def test_part_of_a_dataset(everything):
 
 
 def test_datasets_travel_as_a_path_and_batches_as_few_bytes(everything):
-    dataset = tt.Dataset(everything.datasets["indices"])
+    dataset = opened(everything.datasets["indices"])
     dataset[0].masks
     pickled = pickle.dumps(dataset)
     assert len(pickled) < 1000
@@ -272,7 +272,7 @@ def test_datasets_travel_as_a_path_and_batches_as_few_bytes(everything):
 
 
 def test_a_batch_moves_to_a_device(everything):
-    dataset = tt.Dataset(everything.datasets["indices"])
+    dataset = opened(everything.datasets["indices"])
     batch = tt.collate([dataset[0], dataset[1]]).to("meta")
     tensors = [
         batch.sample_indices,
@@ -288,7 +288,7 @@ def test_a_batch_moves_to_a_device(everything):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_masks_of_a_pinned_batch_are_the_same_on_cuda(everything, encoding):
-    dataset = tt.Dataset(everything.datasets["indices"])
+    dataset = opened(everything.datasets["indices"])
     batch = tt.collate([dataset[0], dataset[1]], encoding=encoding)
     pinned = batch.pin_memory()
     assert pinned.phenotypes.is_pinned() and pinned.deleted.is_pinned()
@@ -298,7 +298,7 @@ def test_masks_of_a_pinned_batch_are_the_same_on_cuda(everything, encoding):
 
 
 def test_memory_is_used_again_only_once_nothing_refers_to_it(everything):
-    dataset = tt.Dataset(everything.datasets["indices"])
+    dataset = opened(everything.datasets["indices"])
     samples = [dataset[0], dataset[1]]
     kept = tt.collate(samples).masks["gene"]
     before = kept.clone()

@@ -13,7 +13,7 @@ from torch._dynamo.testing import CompileCounterWithBackend
 
 import tcbuild.torch as tt
 from test_torch_generator import assert_masks, inputs
-from torch_cases import built_case
+from torch_cases import built_case, opened
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def test_it_is_traced_for_all_sizes_at_once(built, fullgraph):
 
 def test_a_batch_may_be_given_too(built):
     torch._dynamo.reset()
-    dataset = tt.Dataset(built.datasets["indices"])
+    dataset = opened(built.datasets["indices"])
     generator = tt.MaskGenerator(dataset)
     compiled = torch.compile(generator, backend="aot_eager", fullgraph=True)
     for end in (9, 4, 12):

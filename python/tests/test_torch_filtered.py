@@ -15,7 +15,7 @@ from torch_geometric.nn import GCNConv, GINConv, SAGEConv
 import tcbuild.torch as tt
 from oracle import ends
 from tcbuild import torchcell
-from torch_cases import built_case, want_mask
+from torch_cases import built_case, opened, want_mask
 
 CASES = [("everything", "gpr"), ("everything", "all"), ("further types", "all"), ("dense", "gpr")]
 
@@ -29,11 +29,11 @@ def built(request, tcbuild, tmp_path_factory):
 def batches(built, rows, variants=("incidence", "indices", "full-masks")):
     """The samples as batches of every kind."""
     for variant in variants:
-        dataset = tt.Dataset(built.datasets[variant])[rows]
+        dataset = opened(built.datasets[variant])[rows]
         for masks in ("stacked", "concatenated"):
             for encoding in ("bool", "uint8", "bits"):
                 yield tt.collate(dataset, masks, encoding)
-        graphs = torchcell.Dataset(dataset.stored, [])
+        graphs = torchcell.Dataset(dataset, [])
         yield next(iter(torchcell.DataLoader(graphs, len(rows))))
     for workers in (1, 2):
         loader = DataLoader(dataset, len(rows), num_workers=workers, collate_fn=tt.collate)
@@ -133,7 +133,7 @@ def test_options_that_contradict_each_other(built):
         for wrong in ("gene__physicl__gene", "gene"):
             with pytest.raises(KeyError):
                 batch.edge_index(wrong, filtered=True)
-    unmasked = tt.collate(tt.Dataset(built.datasets["indices"])[:2], masks=None)
+    unmasked = tt.collate(opened(built.datasets["indices"])[:2], masks=None)
     with pytest.raises(AttributeError, match="without masks\nhint: "):
         unmasked.edge_index(name, filtered=True)
 
@@ -141,7 +141,8 @@ def test_options_that_contradict_each_other(built):
 def test_changed_masks_are_followed_on_the_cpu(built):
     name = next(iter(built.cell.edges))
     for batch in batches(built, [0, 1], ["indices"]):
-        if getattr(batch, "_layout", None) and batch._layout.encoding == "bits":
+        removals = getattr(batch, "_removals", None)
+        if removals and removals.layout.encoding == "bits":
             continue
         mask = batch.masks[name] if hasattr(batch, "masks") else batch[tuple(name.split("__"))].mask
         mask.zero_()
@@ -159,7 +160,7 @@ def test_no_device_is_waited_for(built):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     rows = [1, 4, 2]
-    dataset = tt.Dataset(built.datasets["indices"])[rows]
+    dataset = opened(built.datasets["indices"])[rows]
     for masks in ("stacked", "concatenated"):
         batch = tt.collate(dataset, masks)
         with FakeTensorMode(allow_non_fake_inputs=True) as mode:
@@ -175,7 +176,6 @@ def test_no_device_is_waited_for(built):
                 assert among.shape == (2, len(relabelled)) and among.device.type == "cuda"
                 assert fake.edge_index(name, edge_weight=True)[1].shape == (len(every),)
                 assert fake.kept(name).shape == (len(kept),)
-            dataset._edges._laid_out.clear()
 
 
 def test_a_compiled_layer_takes_filtered_edges_of_all_sizes(built):
@@ -183,7 +183,7 @@ def test_a_compiled_layer_takes_filtered_edges_of_all_sizes(built):
     layer = SAGEConv(3, 3)
     compiled = torch.compile(layer, backend="eager", dynamic=True, fullgraph=True)
     for rows in ([0, 1], [2, 3, 4], list(range(9))):
-        batch = tt.collate(tt.Dataset(built.datasets["indices"])[rows])
+        batch = tt.collate(opened(built.datasets["indices"])[rows])
         features = torch.rand(len(rows) * len(built.cell.nodes["gene"]), 3)
         edges = batch.edge_index(name, filtered=True)
         torch.testing.assert_close(compiled(features, edges), layer(features, edges))

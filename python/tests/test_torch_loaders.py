@@ -18,7 +18,7 @@ import tcbuild as package
 import tcbuild.torch as tt
 from conftest import REPOSITORY
 from oracle import expected, read_samples
-from torch_cases import VARIANTS, built_case, want_mask
+from torch_cases import VARIANTS, built_case, opened, want_mask
 
 RULE = "gpr"
 
@@ -42,8 +42,8 @@ def leaves(built, tcbuild, tmp_path_factory):
     inputs = ["--graph", built.graph, "--perturbations", table, "--reaction-rule", RULE]
     tcbuild.run(*VARIANTS["indices"], *inputs, "--allow-wildtype", "--out", folder / "dataset")
     others = list(expected(built.cell, read_samples(table, built.cell), RULE))
-    found = [(tt.Dataset(path), built.want) for path in built.datasets.values()]
-    return [*found, (tt.Dataset(folder / "dataset"), others)]
+    found = [(opened(path), built.want) for path in built.datasets.values()]
+    return [*found, (opened(folder / "dataset"), others)]
 
 
 def check_batch(batch, want):
@@ -92,7 +92,7 @@ def nested(chance, leaves, depth):
 
 
 def check_loader(dataset, want, **options):
-    loader = DataLoader(dataset, batch_size=4, **options)
+    loader = tt.DataLoader(dataset, batch_size=4, **options)
     batches = list(loader)
     assert len(batches) == -(-len(want) // 4)
     for number, batch in enumerate(batches):
@@ -108,7 +108,7 @@ def test_any_nesting_gives_its_samples(leaves, seed):
     check_batch(tt.collate(dataset[i] for i in range(-len(want), 0)), want)
     # with a collate_fn of one's own, which takes samples for a list
     (ids,) = DataLoader(
-        dataset, len(want), collate_fn=lambda samples: [sample.stored.id for sample in samples]
+        dataset, len(want), collate_fn=lambda samples: [sample.id for sample in samples]
     )
     assert ids == [sample["sample_id"] for sample in want]
 
@@ -127,7 +127,7 @@ def test_any_nesting_in_workers(leaves, context, workers, seed):
     )
 
 
-def test_a_loader_without_collate_fn_gives_batches(leaves):
+def test_a_loader_gives_batches(leaves):
     for dataset, want in leaves:
         check_loader(dataset, want)
         check_loader(ConcatDataset([dataset, dataset]), want + want)
@@ -136,7 +136,7 @@ def test_a_loader_without_collate_fn_gives_batches(leaves):
 def test_batches_that_a_sampler_makes(leaves):
     dataset, want = leaves[-1]
     picked = [[0, 0, -1], [np.int64(2)], np.array([4, 1]), torch.tensor([3, 3])]
-    loader = DataLoader(dataset, batch_sampler=picked)
+    loader = tt.DataLoader(dataset, batch_sampler=picked)
     for batch, numbers in zip(loader, picked, strict=True):
         check_batch(batch, [want[i] for i in np.asarray(numbers)])
     for sampler in ([slice(0, 2), slice(2, 5)], BatchSampler(SequentialSampler(dataset), 2, False)):
@@ -152,7 +152,7 @@ def test_batches_that_a_sampler_makes(leaves):
 
 def test_combinations_have_their_numbers_as_ids(built):
     dataset = package.open(built.datasets["indices"])
-    triples = tt.Dataset(dataset.combinations(dataset.genes, 3))
+    triples = opened(dataset.combinations(dataset.genes, 3))
     last = len(triples) - 1
     for batch in (tt.collate(triples[[5, last]]), tt.collate([triples[5], triples[last]])):
         assert batch.sample_ids == ["5", str(last)] and batch.phenotype_names == []
@@ -165,10 +165,10 @@ def test_what_no_loader_can_give_is_refused_in_words(leaves):
     for booleans in (chosen, chosen.tolist(), torch.from_numpy(chosen)):
         for inner in (dataset, ConcatDataset([dataset, other])):
             with pytest.raises(TypeError, match=r"found the boolean .*\nhint: .*np.flatnonzero"):
-                list(DataLoader(Subset(inner, booleans)))
+                list(tt.DataLoader(Subset(inner, booleans)))
     for index in (len(want), -len(want) - 1):
         with pytest.raises(IndexError, match=rf"sample {index}.*{len(want)} samples\nhint: "):
-            list(DataLoader(Subset(dataset, [0, index])))
+            list(tt.DataLoader(Subset(dataset, [0, index])))
     for empty in ([], ()):
         with pytest.raises(ValueError, match="found no sample.*\nhint: "):
             tt.collate(empty)
@@ -178,10 +178,10 @@ def test_what_no_loader_can_give_is_refused_in_words(leaves):
     (empty,) = DataLoader(dataset, batch_sampler=[[]], collate_fn=tt.collate)
     assert len(empty) == 0 and empty.sample_ids == []
     assert {mask.shape for mask in empty.masks.values()} == {
-        (0, size) for size in dataset.stored.mask_sizes
+        (0, size) for size in dataset.mask_sizes
     }
-    with pytest.raises(TypeError, match="found a Sample, expected .*tcbuild.torch.Dataset\nhint: "):
-        tt.collate(dataset.stored[:2])
+    with pytest.raises(TypeError, match="found a int, expected .*tcbuild.Dataset\nhint: "):
+        tt.collate([1, 2])
     batch = tt.collate(dataset[:2])
     with pytest.raises(
         package.errors.UnknownNameError, match="no phenotype 'fitnes'.*\nhint: .*'fitness'"
@@ -196,25 +196,25 @@ def test_datasets_of_other_graphs_are_told_apart_by_their_masks(leaves, tcbuild,
         ("one bit past a byte", "mask gene: 65 positions, expected 40 positions"),
     ):
         folder = tmp_path / case
-        other = tt.Dataset(
+        other = opened(
             built_case(tcbuild, case, "all", folder, ["incidence"]).datasets["incidence"]
         )
-        loader = DataLoader(ConcatDataset([dataset, other]), batch_size=len(dataset) + 1)
+        loader = tt.DataLoader(ConcatDataset([dataset, other]), batch_size=len(dataset) + 1)
         with pytest.raises(ValueError, match=f"{difference}\nhint: ") as error:
             list(loader)
-        assert str(dataset.stored.path) in str(error.value)
-        assert str(other.stored.path) in str(error.value)
+        assert str(dataset.path) in str(error.value)
+        assert str(other.path) in str(error.value)
 
 
 def test_a_path_that_is_no_dataset(leaves, tmp_path):
-    path = leaves[0][0].stored.path
+    path = leaves[0][0].path
     for wrong, found in (
         (path / "manifest.json", "it is a file"),
         (path / "graph", "there is no manifest.json"),
         (tmp_path / "nowhere", "there is no such folder"),
     ):
         with pytest.raises(package.errors.ManifestError, match=f"{found}.*\nhint: name a folder"):
-            tt.Dataset(wrong)
+            opened(wrong)
 
 
 @pytest.mark.parametrize(

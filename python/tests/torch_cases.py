@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import tcbuild as reader
 from cases import CASES, write_case
 from oracle import Graph, expected, read_graph, read_samples
 
@@ -50,3 +51,8 @@ def want_mask(sample: dict, name: str) -> list[bool]:
     """A mask of the oracle's sample: true where it keeps."""
     removed = set(sample["masks"][name]["removed"])
     return [position not in removed for position in range(sample["masks"][name]["size"])]
+
+
+def opened(dataset: reader.Dataset | Path) -> reader.Dataset:
+    """A dataset, or the one in a folder."""
+    return dataset if isinstance(dataset, reader.Dataset) else reader.open(dataset)

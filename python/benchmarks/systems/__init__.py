@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, Dataset
 
 import tcbuild
 import tcbuild.torch as tt
+from tcbuild._masks.layout import Removals
 from tcbuild._masks.masks import write_masks
 
 
@@ -148,12 +149,11 @@ class System(Dataset[Record]):
 
     def _positions(self, records: Sequence[Record]) -> RemovedPositions:
         layout = tt.MaskLayout(tuple(self.stored.mask_names), tuple(self.stored.mask_sizes))
-        removals, _ = layout.removals([record.removed for record in records])
+        removals = layout.removals([record.removed for record in records])
         return RemovedPositions(
             [record.genes for record in records],
             np.stack([record.phenotypes for record in records]),
-            layout,
-            removals.numpy(),
+            removals,
         )
 
 
@@ -172,9 +172,8 @@ class RemovedPositions:
 
     genes: list[npt.NDArray[Any]]
     phenotypes: npt.NDArray[np.float64]
-    layout: tt.MaskLayout
-    removals: npt.NDArray[Any]
+    removals: Removals
 
     @property
     def masks(self) -> dict[str, Tensor]:
-        return self.layout.masks(len(self.genes), torch.from_numpy(self.removals), None)
+        return self.removals.masks(torch.device("cpu"))

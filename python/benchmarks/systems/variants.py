@@ -64,7 +64,7 @@ class Variant(System):
 
     def positions(self, loading: Loading) -> DataLoader[Any]:
         return DataLoader(
-            tt.Dataset(self.file),
+            self.file,
             loading.batch_size,
             shuffle=True,
             num_workers=loading.workers,

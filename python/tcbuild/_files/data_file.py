@@ -10,8 +10,16 @@ from __future__ import annotations
 import io
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+
+_AT_ONCE = 1 << 9  # arrays that one system call fills; Linux takes up to 1,024
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -32,6 +40,7 @@ class File(Protocol):
     size: int
 
     def read(self, offset: int, length: int) -> bytes: ...
+    def read_into(self, offset: int, parts: Sequence[Bytes]) -> None: ...
 
 
 class DataFile:
@@ -54,10 +63,7 @@ class DataFile:
         """length bytes from offset; ValueError if the file has fewer, or has been truncated since
         it was opened.
         """
-        if not 0 <= offset <= offset + length <= self.size:
-            raise ValueError(
-                f"the file ends at byte {self.size}, expected {offset + length} at least"
-            )
+        self._check(offset, length)
         found = os.pread(self._file.fileno(), length, offset)
         while len(found) < length:  # a large read comes in parts
             part = os.pread(self._file.fileno(), length - len(found), offset + len(found))
@@ -68,3 +74,27 @@ class DataFile:
                 )
             found += part
         return found
+
+    def read_into(self, offset: int, parts: Sequence[Bytes]) -> None:
+        """Fills arrays with the bytes from offset on, one after the other, without a copy between;
+        ValueError as of read.
+        """
+        length = sum(len(part) for part in parts)
+        self._check(offset, length)
+        for first in range(0, len(parts), _AT_ONCE):
+            some = parts[first : first + _AT_ONCE]
+            expected = sum(len(part) for part in some)
+            buffers: Any = list(some)
+            # Fewer come of a large read, and at the end.
+            if os.preadv(self._file.fileno(), buffers, offset) < expected:
+                at = offset
+                for part in some:
+                    part[:] = np.frombuffer(self.read(at, len(part)), np.uint8)
+                    at += len(part)
+            offset += expected
+
+    def _check(self, offset: int, length: int) -> None:
+        if not 0 <= offset <= offset + length <= self.size:
+            raise ValueError(
+                f"the file ends at byte {self.size}, expected {offset + length} at least"
+            )

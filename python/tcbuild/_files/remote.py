@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
 
 from tcbuild.errors import UnreadableFileError
 
@@ -100,6 +104,13 @@ class RemoteFile:
                 f"the file ends at byte {offset + len(found)}, expected {offset + length} at least"
             )
         return found
+
+    def read_into(self, offset: int, parts: Sequence[npt.NDArray[np.uint8]]) -> None:
+        """As DataFile.read_into."""
+        content = np.frombuffer(self.read(offset, sum(map(len, parts))), np.uint8)
+        ends = np.cumsum([len(part) for part in parts])
+        for part, found in zip(parts, np.split(content, ends[:-1])):
+            part[:] = found
 
 
 def location(path: str | os.PathLike[str]) -> Path | Url:

@@ -37,7 +37,7 @@ class ShardFile:
     """
 
     def __init__(self, file: File, keys: range):
-        self._file = file
+        self.file = file
         (self._page_size,) = struct.unpack("<I", file.read(_PAGE_SIZE_AT, 4))
         if self._page_size not in (1 << bits for bits in range(9, 17)):
             raise ValueError(
@@ -65,8 +65,8 @@ class ShardFile:
         if not 0 <= start <= end <= length:
             raise ValueError(f"bytes {start} to {end} of a value of {length}")
         if start or not self._big[value]:
-            return self._file.read(offset + start, end - start)
-        page = self._file.read(offset - _PAGE.size, _PAGE.size + end)
+            return self.file.read(offset + start, end - start)
+        page = self.file.read(offset - _PAGE.size, _PAGE.size + end)
         number, needed = offset // self._page_size, -(-(_PAGE.size + length) // self._page_size)
         stated, _, flags, pages = _BIG_PAGE.unpack_from(page)
         if (stated, flags, pages) != (number, _OVERFLOW, needed):
@@ -75,6 +75,10 @@ class ShardFile:
                 f"flags {_OVERFLOW}, {needed} pages"
             )
         return page[_PAGE.size :]
+
+    def place(self, value: int, start: int) -> int:
+        """Where in the file byte start of a value is."""
+        return self._offsets[value] + start
 
     def _root(self) -> tuple[int, int]:
         """The number of the root page, and the number of keys in the tree."""
@@ -91,7 +95,7 @@ class ShardFile:
         return max(metas, key=lambda meta: meta[0])[1:]
 
     def _page(self, number: int, kinds: tuple[int, ...]) -> bytes:
-        page = self._file.read(number * self._page_size, self._page_size)
+        page = self.file.read(number * self._page_size, self._page_size)
         stated, _, kind, _, _ = _PAGE.unpack_from(page)
         if stated != number or kind not in kinds:
             raise ValueError(
@@ -133,7 +137,7 @@ class ShardFile:
                     if big
                     else number * self._page_size + data
                 )
-                end = self._file.size if big else (number + 1) * self._page_size
+                end = self.file.size if big else (number + 1) * self._page_size
                 if (
                     flags not in (0, _BIG)
                     or key_length != _KEY.size

@@ -19,13 +19,14 @@ class ComputedMasks:
         self._cell = cell
 
     def removed(self, index: int) -> npt.NDArray[np.uint32]:
-        return ascending(self._positions(index)).astype(np.uint32)
+        return ascending(self.unordered(index)).astype(np.uint32)
 
     def write_masks(self, index: int, out: Bytes) -> None:
-        write_masks(self._positions(index), out)
+        write_masks(self.unordered(index), out)
 
     def write_packed(self, index: int, out: Bytes) -> None:
-        write_packed(self._positions(index), self._size, out)
+        write_packed(self.unordered(index), self._size, out)
 
-    def _positions(self, index: int) -> npt.NDArray[np.int32]:
+    def unordered(self, index: int) -> npt.NDArray[np.int32]:
+        """The removed positions in any order, possibly repeated."""
         return self._cell.removal.positions(self._table.deleted(index))

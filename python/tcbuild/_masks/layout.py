@@ -6,8 +6,8 @@ Each type's masks are contiguous, which is both the stacked form [B, E] and the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,8 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tcbuild.torch._memory import unwritten_bytes
-from tcbuild.torch._threads import one_thread
+from tcbuild._masks.genotypes import per_genotype
 
 Form = Literal["stacked", "concatenated"]
 Encoding = Literal["bool", "uint8", "bits"]
@@ -57,9 +56,9 @@ class MaskLayout:
         length = batch_size * sum(self.widths)
         fill = 255 if self.encoding == "bits" else 1
         if device.type == "cpu" and not torch.compiler.is_compiling():
-            buffer = unwritten_bytes(length)
-            buffer.numpy().fill(fill)  # by memset, 1.5 times as fast as torch's fill_
-            buffer = buffer.view(_DTYPES[self.encoding])
+            memory = np.empty(length, np.uint8)  # unlike torch, NumPy asks for huge pages
+            memory.fill(fill)  # by memset, 1.5 times as fast as torch's fill_
+            buffer = torch.from_numpy(memory).view(_DTYPES[self.encoding])
         else:
             buffer = torch.full((length,), fill, dtype=_DTYPES[self.encoding], device=device)
         if self.encoding == "bits":
@@ -91,27 +90,9 @@ class MaskLayout:
             return (bits & 1).flatten(1)[:, :size].reshape(-1).bool()
         return mask.view(-1).view(torch.bool)
 
-    def masks(
-        self, batch_size: int, addresses: Tensor, kept_bits: Tensor | None
-    ) -> dict[str, Tensor]:
-        """The masks of a batch with such removals, on their device: views of one new buffer."""
-        with one_thread(addresses.device):
-            buffer = self.all_kept(batch_size, addresses.device)
-            if kept_bits is None:
-                buffer.index_fill_(0, addresses, 0)
-            else:
-                kept = buffer.index_select(0, addresses) & kept_bits
-                buffer.index_copy_(0, addresses, kept)
-        return self.views(buffer, batch_size)
-
-    def removals(
-        self, removed: Sequence[npt.NDArray[np.integer[Any]]]
-    ) -> tuple[Tensor, Tensor | None]:
-        """Where a batch's buffer differs from all_kept, from each sample's removed positions (among
-        all positions, in any order and possibly repeated).
-
-        Returns int64 addresses in the buffer, and for `bits` the uint8 value to and with at each,
-        which is there once.
+    def removals(self, removed: Sequence[npt.NDArray[np.integer[Any]]]) -> Removals:
+        """What a batch removes, from each sample's removed positions (among all positions, in any
+        order and possibly repeated).
         """
         batch_size = len(removed)
         ends = np.cumsum(self.sizes)
@@ -124,7 +105,7 @@ class MaskLayout:
         mask = np.searchsorted(ends, positions, side="right")
         addresses = positions + base[mask] + sample * row[mask]
         if self.encoding != "bits":
-            return torch.from_numpy(addresses), None
+            return Removals(self, batch_size, addresses)
         addresses.sort()
         first = np.flatnonzero(np.diff(addresses >> 3, prepend=-1))
         cleared = (
@@ -132,6 +113,116 @@ class MaskLayout:
             if len(first)
             else np.empty(0, np.int64)
         )
-        return torch.from_numpy(addresses[first] >> 3), torch.from_numpy(
-            255 - cleared.astype(np.uint8)
+        kept_bits = 255 - cleared.astype(np.uint8)
+        return Removals(self, batch_size, addresses[first] >> 3, kept_bits)
+
+
+Numbers = npt.NDArray[Any] | Tensor  # an array until it is pinned or moved
+
+
+@dataclass(frozen=True, eq=False)
+class Removals:
+    """What B samples remove: all that their masks differ in from those that keep everything.
+
+    addresses: int64, where the buffer differs from MaskLayout.all_kept
+    kept_bits: of `bits` the uint8 value to and with at each address, which is there once
+    buffer: uint8, the whole buffer in place of addresses, as full-masks raw stores it
+    """
+
+    layout: MaskLayout
+    size: int
+    addresses: Numbers
+    kept_bits: Numbers | None = None
+    buffer: Numbers | None = None
+
+    def masks(self, device: torch.device) -> dict[str, Tensor]:
+        """The masks by name, views of one buffer on the device, new unless stored whole."""
+        layout, addresses = self.layout, sent(self.addresses, device)
+        if self.buffer is not None:
+            buffer = sent(self.buffer, device).view(_DTYPES[layout.encoding])
+            return layout.views(buffer, self.size)
+        buffer = layout.all_kept(self.size, device)
+        if self.kept_bits is not None:
+            kept = buffer.index_select(0, addresses) & sent(self.kept_bits, device)
+            buffer.index_copy_(0, addresses, kept)
+        elif device.type == "cpu":
+            buffer.numpy()[addresses.numpy()] = 0
+        else:
+            buffer.index_fill_(0, addresses, 0)
+        return layout.views(buffer, self.size)
+
+    def of(self, name: str) -> npt.NDArray[np.int64]:
+        """Where a mask [B * E] is 0, ascending, as the host knows it: no device is waited for."""
+        rank, sizes = self.layout.names.index(name), self.layout.sizes
+        start, length = self.size * sum(sizes[:rank]), self.size * sizes[rank]
+        if self.buffer is not None:
+            zeros: npt.NDArray[np.int64] = np.flatnonzero(
+                array(self.buffer)[start : start + length] == 0
+            )
+            return zeros
+        found = np.unique(array(self.addresses))
+        if self.layout.encoding == "bits":
+            return self._of_bits(rank, found)
+        return found[slice(*np.searchsorted(found, [start, start + length]))] - start
+
+    def _of_bits(self, rank: int, addresses: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        size, width = self.layout.sizes[rank], self.layout.widths[rank]
+        start = self.size * sum(self.layout.widths[:rank])
+        some = slice(*np.searchsorted(addresses, [start, start + self.size * width]))
+        assert self.kept_bits is not None
+        byte, bit = np.nonzero(
+            np.unpackbits(array(self.kept_bits)[some, None], axis=1, bitorder="little") == 0
         )
+        sample, place = np.divmod(addresses[some][byte] - start, width)
+        zeros: npt.NDArray[np.int64] = sample * size + place * 8 + bit
+        return zeros
+
+    def kept(self, name: str) -> int:
+        """How many positions of a mask all samples keep."""
+        return self.size * self.layout.sizes[self.layout.names.index(name)] - len(self.of(name))
+
+    def map(self, function: Callable[[Any], Any]) -> Removals:
+        """With another form of its numbers."""
+        found = {name: getattr(self, name) for name in ("addresses", "kept_bits", "buffer")}
+        changed = {name: function(value) for name, value in found.items() if value is not None}
+        return replace(self, **changed)
+
+
+def read_removals(
+    layout: MaskLayout,
+    datasets: Sequence[Any],
+    indices: npt.NDArray[np.int64],
+    genes: npt.NDArray[np.integer[Any]],
+    ptr: npt.NDArray[np.int64],
+) -> Removals:
+    """What samples remove: of each its whole tcbuild.Dataset, or one of all, and its index in that.
+    Masks of full-masks raw are read into the batch's buffer as they are; other samples that delete
+    the same genes are read once. Sample b deletes genes[ptr[b]:ptr[b + 1]].
+    """
+    size, count = len(indices), len(datasets)
+    if layout.encoding != "bits" and all(dataset.has_plain_masks for dataset in datasets):
+        buffer = np.empty(size * sum(layout.sizes), np.uint8)
+        rows = [*layout.rows(torch.from_numpy(buffer), size).values()]
+        masks = [row.numpy() for row in rows]
+        for b, index in enumerate(indices.tolist()):
+            datasets[b % count]._masks.read_into(index, [mask[b] for mask in masks])
+        return Removals(layout, size, np.empty(0, np.int64), None, buffer)
+    return layout.removals(
+        per_genotype(genes, ptr, lambda b: datasets[b % count]._masks.unordered(int(indices[b])))
+    )
+
+
+def sent(numbers: Numbers, device: torch.device) -> Tensor:
+    """Numbers as a tensor on a device, without waiting for it."""
+    tensor = torch.from_numpy(numbers) if isinstance(numbers, np.ndarray) else numbers
+    return tensor.to(device, non_blocking=True)
+
+
+def array(numbers: Numbers) -> npt.NDArray[Any]:
+    """Numbers as an array on the host."""
+    return numbers if isinstance(numbers, np.ndarray) else numbers.cpu().numpy()
+
+
+def pinned(numbers: Any) -> Any:
+    """Numbers in page-locked memory."""
+    return sent(numbers, torch.device("cpu")).pin_memory()

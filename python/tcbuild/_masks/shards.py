@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,6 +38,7 @@ class ShardMasks:
         self._shards = manifest["shards"]
         self._firsts = [shard["first"] for shard in self._shards]
         self._files: dict[int, ShardFile] = {}
+        self._checked: dict[int, int] = {}  # samples, and where in their files their masks begin
         self._per_value: int = manifest["samples_per_value"]
         size = sum(mask["size"] for mask in manifest["masks"])
         kind = manifest["variant"], manifest["codec"]
@@ -47,6 +48,31 @@ class ShardMasks:
             )
         # Not self: a cycle would keep files open until Python looks for cycles.
         self._local = _Local(lambda: CODECS[kind](size))
+
+    def unordered(self, index: int) -> npt.NDArray[np.uint32]:
+        """The removed positions; here they ascend."""
+        return self.removed(index)
+
+    def read_into(self, index: int, parts: Sequence[Bytes]) -> None:
+        """Reads the masks of full-masks raw, one after the other, into arrays. The checksum of a
+        record is compared at its first read in a process; from then on, reading is all it takes.
+        """
+        number = bisect_right(self._firsts, index) - 1
+        try:
+            if (start := self._checked.get(index)) is not None:
+                self._files[number].file.read_into(start, parts)
+                return
+            file, value, start, payload = self._payload(number, index)
+            if len(payload) != sum(map(len, parts)):
+                raise ValueError(f"payload of {len(payload)} bytes, expected another size")
+            content = np.frombuffer(payload, np.uint8)
+            for part, found in zip(parts, np.split(content, np.cumsum([*map(len, parts)])[:-1])):
+                part[:] = found
+            self._checked[index] = file.place(value, start)
+        except OSError as error:
+            raise unreadable(self._path(number), error) from error
+        except (ValueError, struct.error) as error:
+            raise self._damaged(number, index, error) from error
 
     def removed(self, index: int) -> npt.NDArray[np.uint32]:
         return self._read(index, lambda payload: self._local.codec.removed(payload))
@@ -60,17 +86,24 @@ class ShardMasks:
     def _read(self, index: int, decode: Callable[[memoryview], T]) -> T:
         """Returns decode of a sample's payload."""
         number = bisect_right(self._firsts, index) - 1
-        shard = self._shards[number]
-        value, in_value = divmod(index - shard["first"], self._per_value)
-        file = self._files.get(number) or self._open(number)
         try:
-            expected = min(self._per_value, shard["samples"] - value * self._per_value)
-            return decode(_payload(file, value, in_value, expected, self._seed + index))
+            return decode(self._payload(number, index)[3])
         except OSError as error:
             raise unreadable(self._path(number), error) from error
         except (ValueError, struct.error, zstandard.ZstdError) as error:
-            path = self._path(number)
-            raise DamagedRecordError(f"read {path}: sample {index}: {error}", RESTORE) from error
+            raise self._damaged(number, index, error) from error
+
+    def _payload(self, number: int, index: int) -> tuple[ShardFile, int, int, memoryview]:
+        """The file of a shard, and a sample's value, the payload's start in it, and the payload."""
+        shard = self._shards[number]
+        value, in_value = divmod(index - shard["first"], self._per_value)
+        file = self._files.get(number) or self._open(number)
+        expected = min(self._per_value, shard["samples"] - value * self._per_value)
+        start, payload = _payload(file, value, in_value, expected, self._seed + index)
+        return file, value, start, payload
+
+    def _damaged(self, number: int, index: int, error: Exception) -> DamagedRecordError:
+        return DamagedRecordError(f"read {self._path(number)}: sample {index}: {error}", RESTORE)
 
     def _path(self, number: int) -> Path | Url:
         return self._manifest.folder / f"{self._shards[number]['name']}/data.mdb"
@@ -90,9 +123,11 @@ class ShardMasks:
         return file
 
 
-def _payload(file: ShardFile, value: int, number: int, expected: int, seed: int) -> memoryview:
-    """A payload of a value that must have the expected number of them, after comparing its
-    checksum.
+def _payload(
+    file: ShardFile, value: int, number: int, expected: int, seed: int
+) -> tuple[int, memoryview]:
+    """Where a payload begins in its value, which must have the expected number of them, and the
+    payload, after comparing its checksum.
     """
     directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
     (count,) = _COUNT.unpack_from(directory)
@@ -109,7 +144,7 @@ def _payload(file: ShardFile, value: int, number: int, expected: int, seed: int)
     computed = xxhash.xxh64_intdigest(payload, seed & 0xFFFFFFFFFFFFFFFF) & 0xFFFFFFFF
     if computed != stored:
         raise ValueError(f"its payload has checksum {computed:08x}, expected {stored:08x}")
-    return memoryview(payload)
+    return len(directory) + start, memoryview(payload)
 
 
 class _Local(threading.local):

@@ -75,6 +75,9 @@ class Combinations:
     def words(self, attribute: str) -> list[str]:
         return []
 
+    def at(self, attribute: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        raise KeyError(attribute)
+
     def read(self, columns: Sequence[str], rows: Rows) -> Iterator[tuple[Values, Values, pa.Table]]:
         """As SampleTable.read; a part has only the rows that are asked for."""
         schema = pa.schema([self.schema.field(column) for column in columns])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ _MEMO = 1 << 16  # texts whose codes are kept
 _Genes = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.int8]
 Perturbed = tuple[_Genes, _Codes]
+_NO_GENES, _NO_CODES = np.empty(0, np.int32), np.empty(0, np.int8)
 
 
 class Kinds:
@@ -37,26 +38,49 @@ class Kinds:
         # kinds are the same in upper and lower case
         self._codes = {name.lower(): code for code, name in enumerate(self.names)} | {"": -1}
         # Cells have few genotypes. An lru_cache of a method would be a circle: files stay open.
-        self._parsed: dict[tuple[str, int], tuple[_Codes, _Genes, _Codes]] = {}
+        self._parsed: dict[tuple[str | None, int], tuple[_Codes, _Genes, _Codes]] = {}
 
     def of(self, deleted: npt.NDArray[np.integer], text: str | float | None) -> Perturbed:
         """All genes that a sample perturbs, int32 ascending, and the code of each one's kind, int8,
-        -1 if it is not known. deleted: its perturbation indices. text: of its attribute.
+        -1 if it is not known. deleted: the indices of its deleted genes. text: of its attribute.
         """
-        if text is None:
-            return deleted.astype(np.int32), np.full(len(deleted), -1, np.int8)
-        key = str(text), len(deleted)
+        ptr = np.array([0, len(deleted)])
+        genes, codes, _ = self.of_many(deleted, ptr, [None if text is None else str(text)])
+        return genes.astype(np.int32), codes
+
+    def of_many(
+        self,
+        deleted: npt.NDArray[np.integer],
+        ptr: npt.NDArray[np.int64],
+        texts: Sequence[str | None],
+    ) -> tuple[npt.NDArray[np.int64], _Codes, npt.NDArray[np.int64]]:
+        """The same of B samples, of which sample b deletes deleted[ptr[b]:ptr[b + 1]]: genes int64,
+        codes, and where each sample's begin.
+        """
+        parts = [self._of_text(*each) for each in zip(texts, np.diff(ptr).tolist(), strict=True)]
+        genes = deleted.astype(np.int64)
+        codes = np.concatenate([np.empty(0, np.int8), *(own for own, _, _ in parts)])
+        if not any(len(kept) for _, kept, _ in parts):
+            return genes, codes, ptr.astype(np.int64)
+        samples = np.arange(len(parts))
+        kept = np.concatenate([kept for _, kept, _ in parts], dtype=np.int64)
+        of_kept = np.repeat(samples, [len(kept) for _, kept, _ in parts])
+        every = np.concatenate([genes, kept])
+        sample = np.concatenate([np.repeat(samples, np.diff(ptr)), of_kept])
+        codes = np.concatenate([codes, *(codes for _, _, codes in parts)])
+        order = np.lexsort((every, sample))
+        return every[order], codes[order], np.searchsorted(sample[order], np.arange(len(ptr)))
+
+    def _of_text(self, text: str | None, deleted: int) -> tuple[_Codes, _Genes, _Codes]:
+        """What _parse gives, kept for the next sample with the same text."""
+        key = text, deleted
         parsed = self._parsed.get(key)
         if parsed is None:
             if len(self._parsed) >= _MEMO:
                 self._parsed.clear()
-            parsed = self._parsed[key] = self._parse(*key)
-        codes, kept, kept_codes = parsed
-        if not len(kept):
-            return deleted.astype(np.int32), codes.copy()
-        genes = np.concatenate([deleted.astype(np.int32), kept])
-        order = np.argsort(genes, kind="stable")
-        return genes[order], np.concatenate([codes, kept_codes])[order]
+            unknown = np.full(deleted, -1, np.int8), _NO_GENES, _NO_CODES
+            parsed = self._parsed[key] = unknown if text is None else self._parse(text, deleted)
+        return parsed
 
     def _parse(self, text: str, deleted: int) -> tuple[_Codes, _Genes, _Codes]:
         """The codes of the deleted genes, and the other genes with theirs."""

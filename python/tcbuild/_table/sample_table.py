@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tcbuild._files.checked_file import CheckedFile, Sums, split_sums
 from tcbuild._files.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
@@ -62,6 +63,7 @@ class Table(Protocol):
         self, index: int, names: Sequence[str] | None = None
     ) -> dict[str, str | float | None]: ...
     def words(self, attribute: str) -> list[str]: ...
+    def at(self, attribute: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]: ...
     def read(
         self, columns: Sequence[str], rows: Rows
     ) -> Iterator[tuple[Values, Values, pa.Table]]: ...
@@ -83,6 +85,7 @@ class SampleTable:
         self._per_batch: int = manifest.get("samples_per_batch", 1)
         self._phenotypes = len(manifest["phenotypes"])
         self._words: dict[str, list[str]] = {}  # of the attributes that were asked for
+        self._kept: dict[str, npt.NDArray[Any]] = {}
         attributes = [column["name"] for column in manifest["attributes"]]
         self._places = {name: place for place, name in enumerate(attributes)}
         self.schema = pa.schema(
@@ -126,6 +129,37 @@ class SampleTable:
             self._words[attribute] = sorted(found)
         return self._words[attribute]
 
+    def at(self, attribute: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """An attribute of some samples: float64, NaN if missing, or of texts int64, their indices
+        in words, -1 if missing.
+        """
+        if self._is_small:
+            return self._whole(attribute)[rows]
+        values = [self.attributes(row, [attribute])[attribute] for row in rows.tolist()]
+        if self.schema.field(attribute).type == _TYPES["number"]:
+            return np.array(values, np.float64)
+        code_of: dict[Any, int] = {text: code for code, text in enumerate(self.words(attribute))}
+        return np.array([code_of.get(text, -1) for text in values], np.int64)
+
+    def _whole(self, attribute: str) -> npt.NDArray[Any]:
+        """An attribute of all samples of a small table; it is kept."""
+        if (found := self._kept.get(attribute)) is not None:
+            return found
+        parts = [table.column(0) for _, _, table in self.read([attribute], range(self._samples))]
+        if self.schema.field(attribute).type == _TYPES["number"]:
+            found = np.concatenate([np.empty(0), *map(numbers, parts)])
+        else:
+            words = pa.array(self.words(attribute), pa.string())
+            chunks = [np.empty(0, np.int64)]
+            for chunk in (chunk for part in parts for chunk in part.chunks):
+                ranks = np.append(pc.index_in(chunk.dictionary, words).to_numpy(), -1)
+                codes = view(chunk.indices, np.int32).astype(np.int64)
+                codes[missing(chunk)] = -1
+                chunks.append(ranks[codes])
+            found = np.concatenate(chunks, dtype=np.int64)
+        self._kept[attribute] = found
+        return found
+
     def perturbations(
         self, rows: Rows
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
@@ -159,8 +193,7 @@ class SampleTable:
         """The labels of all samples, from which a batch takes its own at once; None if they take
         much memory, or come over the network.
         """
-        remote = isinstance(self._manifest.folder, Url)
-        if remote or sum(map(self._manifest.size, self._manifest.parts)) > _CACHED:
+        if not self._is_small:
             return None
         names = self.schema.names[1 : 2 + self._phenotypes]
         lengths, deleted = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
@@ -172,6 +205,11 @@ class SampleTable:
             for place, column in enumerate(table.columns[1:]):
                 phenotypes[places, place] = numbers(column)
         return _Labels(np.cumsum(np.concatenate(lengths)), np.concatenate(deleted), phenotypes)
+
+    @lazy_property
+    def _is_small(self) -> bool:
+        remote = isinstance(self._manifest.folder, Url)
+        return not remote and sum(map(self._manifest.size, self._manifest.parts)) <= _CACHED
 
     @lazy_property
     def _sums(self) -> list[Sums]:

@@ -1,8 +1,7 @@
 """tcbuild datasets for PyTorch: samples and batches as tensors, masks made on the model's device,
 and the graph that all samples share.
 
-    dataset = tcbuild.torch.Dataset("cell/indices")
-    loader = DataLoader(dataset, batch_size=28, num_workers=2, collate_fn=tcbuild.torch.collate)
+    loader = tcbuild.torch.DataLoader("cell/indices", batch_size=28, num_workers=2)
     for batch in loader:
         batch = batch.to(device)
         batch.masks["gene__physical__gene"], batch.phenotypes
@@ -16,22 +15,21 @@ try:
     from tcbuild._masks.layout import Encoding, Form, MaskLayout
     from tcbuild.torch._batch import Batch, collate
     from tcbuild.torch._cell_graph import CellGraph
-    from tcbuild.torch._dataset import Dataset, Sample
+    from tcbuild.torch._loader import DataLoader
     from tcbuild.torch._mask_generator import MaskGenerator
-    from tcbuild.torch._random_sampler import RandomSampler
+    from tcbuild.torch._order import Order
 except ModuleNotFoundError as error:
     raise _missing_package("tcbuild.torch", error) from error
 
 __all__ = [
     "Batch",
     "CellGraph",
-    "Dataset",
+    "DataLoader",
     "Encoding",
     "Form",
     "MaskGenerator",
     "MaskLayout",
-    "RandomSampler",
-    "Sample",
+    "Order",
     "collate",
 ]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,27 +30,20 @@ class Attributes:
     """Attributes by name, on the host until they are asked for."""
 
     def __init__(
-        self, datasets: Sequence[tcbuild.Dataset], indices: Sequence[int], names: Sequence[str]
+        self,
+        datasets: Sequence[tcbuild.Dataset],
+        indices: npt.NDArray[np.int64],
+        names: Sequence[str],
     ):
-        """datasets, indices: of each sample its whole dataset, and its index in that. names: of the
-        attributes; those that all datasets have alike.
+        """datasets, indices: of each sample its whole dataset, or one of all; its index in that.
+        names: of the attributes; those that all datasets have alike.
         """
-        self._values: dict[str, npt.NDArray[np.float64 | np.int64]] = {}
-        self._categories: dict[str, list[str]] = {}
-        if not names:
-            return
-        rows = [
-            dataset._table.attributes(index, names) for dataset, index in zip(datasets, indices)
-        ]
-        for name in names:
-            values = [row[name] for row in rows]
-            categories = _categories(datasets, name) if datasets else None
-            if categories is None:
-                self._values[name] = np.array(values, np.float64)
-                continue
-            code_of: dict[object, int] = {text: code for code, text in enumerate(categories)}
-            self._values[name] = np.array([code_of.get(text, -1) for text in values], np.int64)
-            self._categories[name] = categories
+        self._values = {name: _values(datasets, indices, name) for name in names}
+        self._categories = {
+            name: categories
+            for name in names
+            if datasets and (categories := _categories(datasets, name)) is not None
+        }
 
     @property
     def names(self) -> list[str]:
@@ -74,13 +66,13 @@ class Annotated:
     def attribute(self, name: str) -> Tensor | Categories:
         """An attribute of all samples, on the batch's device: of numbers float64 [B], NaN if
         missing; of texts Categories, whose codes are the same in every batch of a dataset. The
-        dataset names those that batches have: Dataset(path, attributes=[name]).
+        loader names those that batches have: DataLoader(dataset, attributes=[name]).
         """
         names = self._attributes.names if self._attributes else []
         if self._attributes is None or name not in names:
             raise UnknownNameError(
                 f"found attribute {name!r:.100} not among the {len(names)} of the batch\n"
-                "hint: list the attributes of batches: Dataset(path, "
+                "hint: list the attributes of batches: DataLoader(dataset, "
                 f"attributes=[{name!r:.100}])"
             )
         return self._attributes.on(self._device(), name)
@@ -100,23 +92,33 @@ class Annotated:
 
 
 def perturbed_of(
-    datasets: list[tcbuild.Dataset],
+    datasets: Sequence[tcbuild.Dataset],
     indices: npt.NDArray[np.int64],
     genes: npt.NDArray[np.int64],
     ptr: npt.NDArray[np.int64],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[npt.NDArray[Any] | None, ...]:
     """The perturbed genes of samples, their kinds, and where each sample's genes begin."""
+    kinds = datasets[0]._kinds
     if not datasets[0].kinds:
         return None, None, None
-    found = []
-    for b, (dataset, index) in enumerate(zip(cycle(datasets), indices.tolist())):
-        kinds = dataset._kinds
-        text = dataset._table.attributes(index, [kinds.attribute])[kinds.attribute]
-        found.append(kinds.of(genes[ptr[b] : ptr[b + 1]], text))
-    ends = np.cumsum([0, *(len(those) for those, _ in found)], dtype=np.int64)
-    every = np.concatenate([np.empty(0, np.int64), *(those for those, _ in found)])
-    codes = np.concatenate([np.empty(0, np.int8), *(codes for _, codes in found)])
-    return torch.from_numpy(every), torch.from_numpy(codes), torch.from_numpy(ends)
+    words = [*datasets[0]._table.words(kinds.attribute), None]
+    codes = _values(datasets, indices, kinds.attribute).tolist()
+    if len(distinct := {id(dataset): dataset for dataset in datasets}) > 1:
+        words_of = {key: [*of._table.words(kinds.attribute), None] for key, of in distinct.items()}
+        texts = [words_of[id(dataset)][code] for dataset, code in zip(datasets, codes)]
+    else:
+        texts = [words[code] for code in codes]
+    return kinds.of_many(genes, ptr, texts)
+
+
+def _values(
+    datasets: Sequence[tcbuild.Dataset], indices: npt.NDArray[np.int64], name: str
+) -> npt.NDArray[Any]:
+    """An attribute of samples; of texts, codes."""
+    if len(datasets) == 1:
+        return datasets[0]._table.at(name, indices)
+    pairs = zip(datasets, indices[:, None])
+    return np.concatenate([of._table.at(name, index) for of, index in pairs])
 
 
 def with_cells(names: Sequence[str], dataset: tcbuild.Dataset) -> tuple[str, ...]:

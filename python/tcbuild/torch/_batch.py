@@ -4,27 +4,31 @@ batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.utils.data._utils.collate import default_collate_fn_map
 
 import tcbuild
 from tcbuild._lazy import lazy_property
-from tcbuild._masks.genotypes import Genotypes, per_genotype
-from tcbuild._masks.layout import Encoding, Form, MaskLayout
-from tcbuild._masks.removed import Removed
+from tcbuild._masks.genotypes import Genotypes
+from tcbuild._masks.layout import (
+    Encoding,
+    Form,
+    MaskLayout,
+    Removals,
+    array,
+    pinned,
+    read_removals,
+)
 from tcbuild.errors import ByName, unknown_name
-from tcbuild.torch._attributes import Annotated, Attributes, perturbed_of
+from tcbuild.torch._attributes import Annotated, Attributes, perturbed_of, with_cells
 from tcbuild.torch._basis import mark_basis
-from tcbuild.torch._dataset import Dataset, Sample
-from tcbuild.torch._edges import Edges
+from tcbuild.torch._blocks import Edges
 from tcbuild.torch._filtered import FilteredEdges
 
 
@@ -46,7 +50,7 @@ class Batch(Annotated, FilteredEdges):
         perturbs perturbed[ptr[b]:ptr[b + 1]]
     phenotypes: float64 [B, P], NaN if missing; the columns are phenotype_names. These are all
         numbers of the perturbation set, including statistics such as p-values and standard errors
-        (dataset.stored.phenotypes says which), so select your targets by name:
+        (dataset.phenotypes says which), so select your targets by name:
         batch.phenotype("fitness")
     masks: see below; an error in a batch without masks
     mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
@@ -67,15 +71,10 @@ class Batch(Annotated, FilteredEdges):
     perturbed: Tensor | None = None
     perturbed_kinds: Tensor | None = None
     perturbed_ptr: Tensor | None = None
-    _layout: MaskLayout | None = None
-    _removals: Tensor | None = None
-    _kept_bits: Tensor | None = None
-    _removed: Removed | None = None
+    _removals: Removals | None = None
     _edges: Edges | None = None
     _attributes: Attributes | None = None
-    _genotype_genes: Tensor | None = None
-    _genotype_ptr: Tensor | None = None
-    _genotype_numbers: Tensor | None = None
+    _genotypes: Genotypes | None = None
 
     def __post_init__(self) -> None:
         mark_basis(self.deleted, self.mask_basis)
@@ -94,28 +93,21 @@ class Batch(Annotated, FilteredEdges):
         """The masks in collate's form and encoding, by name in canonical order: views of one buffer
         on the batch's device.
         """
-        if self._layout is None or self._removals is None:
-            raise AttributeError(
-                "found a batch collated without masks\n"
-                "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
-            )
-        masks = ByName("mask", self._layout.masks(len(self), self._removals, self._kept_bits))
+        with torch.inference_mode(False):
+            masks = ByName("mask", self._removed().masks(self._device()))
         object.__setattr__(self, "_written", _version(masks))
         return masks
 
     @property
     def genotypes(self) -> Genotypes | None:
         """For a MaskGenerator, which makes the masks of each genotype once."""
-        if self._genotype_genes is None:
-            return None
-        assert self._genotype_ptr is not None and self._genotype_numbers is not None
-        return Genotypes(self._genotype_genes, self._genotype_ptr, self._genotype_numbers)
+        return self._genotypes and self._genotypes.to(self._device())
 
     def _device(self) -> torch.device:
         return self.sample_indices.device
 
     def _block(self, name: str) -> Tensor:
-        return self._of_graph().block(name, len(self), self.deleted.device)
+        return self._of_graph().block(name, len(self), self._device())
 
     def _edges_of_graph(self, name: str) -> npt.NDArray[np.int32]:
         return self._of_graph().of_type(name)
@@ -125,17 +117,18 @@ class Batch(Annotated, FilteredEdges):
             raise AttributeError("found a batch without a dataset\nhint: make it with collate")
         return self._edges
 
-    def _counted(self) -> Removed:
-        assert self._removed is not None  # as it has masks
-        return self._removed
+    def _removed(self) -> Removals:
+        if self._removals is None:
+            raise AttributeError(
+                "found a batch collated without masks\n"
+                "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
+            )
+        return self._removals
 
     def _flat_masks(self) -> dict[str, Tensor]:
         """The masks as bool [B * E]."""
-        masks = self.masks
-        layout = self._layout
-        assert layout is not None  # as it has masks
-        on_device = self.deleted.device.type != "cpu"
-        if on_device and _version(masks) != vars(self)["_written"]:
+        masks, layout = self.masks, self._removed().layout
+        if self._device().type != "cpu" and _version(masks) != vars(self)["_written"]:
             raise ValueError(
                 "filter edges: masks of the batch were changed, so only the device knows how many "
                 "are kept\nhint: edge_index[:, mask] waits for it"
@@ -148,13 +141,21 @@ class Batch(Annotated, FilteredEdges):
         """The batch on a device. Masks are made there at their first use; earlier changes to masks
         are not copied.
         """
-        return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+        batch = self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+        if self._removals is not None and self._removals.buffer is not None:
+            # It becomes the masks of this batch, so the other one has its own.
+            removals = self._removals.map(lambda numbers: array(numbers).copy())
+            return replace(batch, _removals=removals)
+        return batch
 
     def pin_memory(self) -> Batch:
         """The batch in page-locked memory, from which `.to(device, non_blocking=True)` copies
         without waiting. A DataLoader calls it.
         """
-        return self._map(Tensor.pin_memory)
+        batch = self._map(Tensor.pin_memory)
+        if batch._removals is None:
+            return batch
+        return replace(batch, _removals=batch._removals.map(pinned))
 
     def _map(self, function: Callable[[Tensor], Tensor]) -> Batch:
         tensors: dict[str, Any] = {
@@ -170,9 +171,12 @@ class Batch(Annotated, FilteredEdges):
     def __getstate__(self) -> dict[str, Any]:
         # As arrays: between processes a tensor is passed as a file descriptor, which costs more
         # than these few bytes.
+        fields = self._map(Tensor.cpu)._fields()
+        if self._removals is not None:
+            fields["_removals"] = self._removals.map(array)
         return {
-            name: value.cpu().numpy() if isinstance(value, Tensor) else value
-            for name, value in self._fields().items()
+            name: value.numpy() if isinstance(value, Tensor) else value
+            for name, value in fields.items()
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -189,12 +193,12 @@ def _version(masks: dict[str, Tensor]) -> int:
 
 
 def collate(
-    samples: Iterable[Sample] | Sample | Dataset,
+    samples: Iterable[tcbuild.Sample] | tcbuild.Sample | tcbuild.Dataset,
     masks: Form | None = "stacked",
     encoding: Encoding = "bool",
+    attributes: Sequence[str] = (),
 ) -> Batch:
-    """Joins samples of a tcbuild.torch.Dataset into a batch; a DataLoader's collate_fn, also where
-    none is given.
+    """Joins samples of a tcbuild.Dataset into a batch; a DataLoader's collate_fn.
 
     Samples may come from several datasets (ConcatDataset) with the same graph, reaction rule and
     phenotypes; otherwise it is a ValueError. A view, dataset[first:end], gives the batch of its
@@ -203,37 +207,34 @@ def collate(
     masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask
         is read (for a MaskGenerator)
     encoding: `bool`, `uint8`, or `bits` (eight positions per byte; see MaskLayout)
+    attributes: names of those that the batch has, for batch.attribute(name); of cells also row,
+        file and file_rows
 
     Select other values than the defaults with functools.partial(collate, masks=None). It takes 8
     bytes per removed position.
     """
-    if isinstance(samples, Dataset):
-        datasets, indices = [samples.stored.whole], samples.stored.indices
-        ids = samples.stored._table.ids(indices)
-        genes, ptr, phenotypes = samples.stored.perturbations(slice(None))
-        names = samples.attributes
+    if isinstance(samples, tcbuild.Dataset):
+        datasets, indices = [samples.whole], samples.indices
+        ids = samples._table.ids(indices)
+        genes, ptr, phenotypes = samples.perturbations(slice(None))
     else:
-        samples = [samples] if isinstance(samples, Sample) else list(samples)
+        samples = [samples] if isinstance(samples, tcbuild.Sample) else list(samples)
         datasets = _compatible(samples)
-        labels = [sample.stored for sample in samples]
-        indices = np.array([label.index for label in labels])
-        ids = [label.id for label in labels]
+        indices = np.array([sample.index for sample in samples])
+        ids = [sample.id for sample in samples]
         ptr = np.zeros(len(samples) + 1, np.int64)
-        np.cumsum([len(label.deleted) for label in labels], out=ptr[1:])
-        genes = np.concatenate([label.deleted for label in labels]).astype(np.int64)
-        phenotypes = np.stack([label.phenotypes for label in labels])
-        names = _attributes_of_all(samples)
-    layout = removals = kept_bits = removed = None
+        np.cumsum([len(sample.deleted) for sample in samples], out=ptr[1:])
+        genes = np.concatenate([sample.deleted for sample in samples]).astype(np.int64)
+        phenotypes = np.stack([sample.phenotypes for sample in samples])
+        if len({*map(id, datasets)}) == 1:
+            datasets = datasets[:1]
+    names, removals = with_cells(attributes, datasets[0]), None
+    found = perturbed_of(datasets, indices, genes, ptr)
+    every, kinds, ends = (None if each is None else torch.from_numpy(each) for each in found)
     if masks is not None:
-        layout = MaskLayout(
-            tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding
-        )
-        parts = per_genotype(
-            genes, ptr, lambda b: datasets[b % len(datasets)].read_removed(indices[b])
-        )
-        removals, kept_bits = layout.removals(parts)
-        removed = Removed(layout.names, layout.sizes, parts)
-    attributes = Attributes([*islice(cycle(datasets), len(indices))], indices.tolist(), names)
+        sizes = tuple(datasets[0].mask_sizes)
+        layout = MaskLayout(tuple(datasets[0].mask_names), sizes, masks, encoding)
+        removals = read_removals(layout, datasets, indices, genes, ptr)
     return Batch(
         torch.from_numpy(indices),
         ids,
@@ -243,22 +244,17 @@ def collate(
         torch.from_numpy(phenotypes),
         datasets[0].phenotype_names,
         datasets[0].mask_basis,
-        *perturbed_of(datasets, indices, genes, ptr),
-        layout,
+        every,
+        kinds,
+        ends,
         removals,
-        kept_bits,
-        removed,
         Edges.of(datasets[0]),
-        attributes,
-        *(masks is None and Genotypes.of(genes, ptr) or ()),  # a generator makes the masks
+        Attributes(datasets, indices, names),
+        Genotypes.of(genes, ptr) if masks is None else None,  # a generator makes the masks
     )
 
 
-# What a DataLoader without a collate_fn calls.
-default_collate_fn_map[Sample] = lambda samples, *, collate_fn_map=None: collate(samples)
-
-
-def _compatible(samples: list[Sample]) -> list[tcbuild.Dataset]:
+def _compatible(samples: list[tcbuild.Sample]) -> list[tcbuild.Dataset]:
     """The dataset of each sample, after checking that they can be in one batch."""
     if not samples:
         raise ValueError(
@@ -266,10 +262,9 @@ def _compatible(samples: list[Sample]) -> list[tcbuild.Dataset]:
             "hint: remove empty batches from the batch sampler; collate(dataset[:0]) makes one"
         )
     for sample in samples:
-        if not isinstance(sample, Sample):
+        if not isinstance(sample, tcbuild.Sample):
             raise TypeError(
-                f"collate: found a {type(sample).__name__}, expected samples of a "
-                "tcbuild.torch.Dataset\n"
+                f"collate: found a {type(sample).__name__}, expected samples of a tcbuild.Dataset\n"
                 "hint: pass a list of them, or a view: dataset[first:end]"
             )
     datasets = [sample.dataset for sample in samples]
@@ -281,18 +276,6 @@ def _compatible(samples: list[Sample]) -> list[tcbuild.Dataset]:
                 "dataset its own DataLoader"
             )
     return datasets
-
-
-def _attributes_of_all(samples: list[Sample]) -> tuple[str, ...]:
-    """The attributes that batches of the samples have."""
-    expected = samples[0].attributes
-    if other := next((sample for sample in samples if sample.attributes != expected), None):
-        raise ValueError(
-            f"collate: samples of {other.dataset.path} and {samples[0].dataset.path}: attributes "
-            f"{list(other.attributes)}, expected {list(expected)}\n"
-            "hint: give the datasets of a batch the same attributes"
-        )
-    return expected
 
 
 def _difference(found: tcbuild.Dataset, expected: tcbuild.Dataset) -> str:

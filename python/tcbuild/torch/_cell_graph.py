@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
-from tcbuild.torch._dataset import Dataset, stored_dataset
-from tcbuild.torch._edges import Edges
+from tcbuild.torch._blocks import Edges
 
 
 class CellGraph(nn.Module):
@@ -21,8 +20,8 @@ class CellGraph(nn.Module):
         memory of edge_index: 16 bytes per edge, 39 MB for a yeast graph
     block-diagonal form, for masks `concatenated` [B * E]:
         node features [B * N, F]; edge_index [2, B * E], of B unconnected copies
-        memory of edge_index: 16 * B bytes per edge, 1.1 GB for a yeast graph and B = 28; built once
-        for the largest B
+        memory of edge_index: 16 * B bytes per edge, 1.1 GB for a yeast graph and B = 28; on a CPU
+        once for all batches
 
     The static form is PyG's static graph; the block-diagonal form is how its batches look to a
     layer. Neither copies an edge per batch.
@@ -39,11 +38,11 @@ class CellGraph(nn.Module):
 
     def __init__(
         self,
-        dataset: Dataset | tcbuild.Dataset | str | Path,
+        dataset: tcbuild.Dataset | str | Path,
         edge_types: Sequence[str] | None = None,
     ):
         super().__init__()
-        stored = stored_dataset(dataset)
+        stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
         self._laid_out, graph = Edges.of(stored), stored.graph
         unknown = set(edge_types or ()) - set(graph.edges)
         if unknown:
@@ -74,8 +73,8 @@ class CellGraph(nn.Module):
         """The block-diagonal form: per edge type int64 [2, B * E]; sample b's nodes are offset by b
         * N of their type.
 
-        Batches of tcbuild.torch share it. Built if a batch is larger than all before it or on
-        another device; smaller batches get views of it.
+        On a CPU it is laid out once, for the largest batch so far, and mapped by each call: writing
+        to it changes this one alone.
         """
         device = self.edges.device
         return {name: self._laid_out.block(name, batch_size, device) for name in self.sizes}

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from tcbuild._graph.graph import GPR, ends_of
-from tcbuild._masks.removed import Removed
+from tcbuild._masks.layout import Removals
 from tcbuild.errors import unknown_name
-from tcbuild.torch._threads import one_thread
 
 
 class FilteredEdges:
@@ -31,7 +30,7 @@ class FilteredEdges:
         """int [2, E], the graph's edges, on the host."""
         raise NotImplementedError
 
-    def _counted(self) -> Removed:
+    def _removed(self) -> Removals:
         raise NotImplementedError
 
     def edge_index(
@@ -42,8 +41,7 @@ class FilteredEdges:
         edge_weight: bool = False,
     ) -> Any:
         """The edges of a type in all samples, hyperedges too, as one graph of B unconnected copies:
-        int64 [2, B * E], on the batch's device; node n of sample b is b * N + n. It is shared: do
-        not change it.
+        int64 [2, B * E], on the batch's device; node n of sample b is b * N + n.
 
         filtered: int64 [2, K], only the edges that are kept, in their order
         relabel: with filtered, nodes are numbered among those that are kept: node features are
@@ -61,15 +59,13 @@ class FilteredEdges:
             return edge_index, masks[name].to(torch.get_default_dtype())
         if not filtered:
             return edge_index
-        with one_thread(edge_index.device):
-            if not relabel:
-                positions = kept_positions(masks[name], lambda: self._counted().kept(name))
-                return edge_index.index_select(1, positions)
-            positions = kept_positions(
-                kept_ends(name, edge_index, masks),
-                lambda: self._counted().kept_between_kept(name, self._edges_of_graph(name)),
-            )
-            return relabelled(name, edge_index.index_select(1, positions), masks)
+        if not relabel:
+            positions = kept_positions(masks[name], lambda: self._removed().kept(name))
+            return edge_index.index_select(1, positions)
+        positions = kept_positions(
+            kept_ends(name, edge_index, masks), lambda: self._kept_between_kept(name)
+        )
+        return relabelled(name, edge_index.index_select(1, positions), masks)
 
     def kept(self, name: str | tuple[str, str, str]) -> Tensor:
         """int64: which nodes or edges of a type are kept, counted in all samples; x[kept] are their
@@ -78,8 +74,23 @@ class FilteredEdges:
         name, masks = joined_name(name), self._flat_masks()
         if name not in masks:
             raise unknown_name("mask", name, masks)
-        with one_thread(masks[name].device):
-            return kept_positions(masks[name], lambda: self._counted().kept(name))
+        return kept_positions(masks[name], lambda: self._removed().kept(name))
+
+    def _kept_between_kept(self, name: str) -> int:
+        """How many edges all samples keep whose ends are kept, too."""
+        removed = self._removed()
+        if name != GPR:
+            return removed.kept(name)
+        reactions = removed.layout.sizes[removed.layout.names.index("reaction")]
+        targets = self._edges_of_graph(name)[1]
+        order = np.argsort(targets, kind="stable")
+        starts = np.searchsorted(targets[order], np.arange(reactions + 1))
+        samples, rows = np.divmod(removed.of("reaction"), reactions)
+        lengths = starts[rows + 1] - starts[rows]
+        ends = np.cumsum(lengths)
+        entries = np.repeat(starts[rows] - (ends - lengths), lengths) + np.arange(lengths.sum())
+        without = np.repeat(samples, lengths) * len(targets) + order[entries]
+        return removed.size * len(targets) - len(np.union1d(without, removed.of(GPR)))
 
 
 def joined_name(name: str | tuple[str, str, str]) -> str:

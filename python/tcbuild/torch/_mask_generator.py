@@ -19,9 +19,7 @@ from tcbuild._masks.layout import Form, MaskLayout
 from tcbuild.errors import ByName
 from tcbuild.torch._basis import basis_of
 from tcbuild.torch._batch import Batch
-from tcbuild.torch._dataset import Dataset, stored_dataset
 from tcbuild.torch._reaction_rules import ReactionRules
-from tcbuild.torch._threads import one_thread
 
 # A slot is the space for one removed position on its way to the buffer. It takes about 40 bytes, so
 # slots for 1/256 of the buffer's bytes stay below a fifth of it; fewer than the floor are not worth
@@ -43,7 +41,7 @@ class MaskGenerator(nn.Module):
     process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
     model, whose buffers are broadcast.
 
-    A call never waits for the device; on the CPU it uses one thread. On a GPU it fills the masks in
+    A call never waits for the device. On a GPU it fills the masks in
     one kernel, and writes the zeros in one of Triton. Where Triton is missing, or the GPU is older
     than its support, torch's operations do: as only the device knows the number of removed
     positions, with slots for the most that the batch could remove, one pass at a time. Memory: the
@@ -68,9 +66,9 @@ class MaskGenerator(nn.Module):
     widths: Tensor  # int64 [types], positions of the type's mask
     starts: Tensor  # int64 [types], where the type's masks begin in a batch of one
 
-    def __init__(self, dataset: Dataset | tcbuild.Dataset | str | Path, form: Form = "stacked"):
+    def __init__(self, dataset: tcbuild.Dataset | str | Path, form: Form = "stacked"):
         super().__init__()
-        stored = stored_dataset(dataset)
+        stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
         graph, incidence = stored.graph, stored.incidence
         self.layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), form)
         self.genes = len(graph.nodes["gene"])
@@ -154,19 +152,17 @@ class MaskGenerator(nn.Module):
         genes, ptr = self._checked(batch, deleted_ptr)
         if compiling:
             return self.layout.views(self._masks(genes, ptr), ptr.size(0) - 1)
-        with one_thread(genes.device):
-            buffer = self._masks(genes, ptr)
+        buffer = self._masks(genes, ptr)
         return ByName("mask", self.layout.views(buffer, ptr.size(0) - 1))
 
     def _repeated(self, genotypes: Genotypes) -> dict[str, Tensor]:
         """The masks of a batch, each genotype's made once."""
         few, size = len(genotypes.ptr) - 1, len(genotypes.numbers)
-        with one_thread(genotypes.genes.device):
-            buffer = self._masks(genotypes.genes, genotypes.ptr)
-            every = buffer.new_empty(size * sum(self.layout.widths))
-            rows = self.layout.rows(buffer, few).values(), self.layout.rows(every, size).values()
-            for row, repeated in zip(*rows):
-                torch.index_select(row, 0, genotypes.numbers, out=repeated)
+        buffer = self._masks(genotypes.genes, genotypes.ptr)
+        every = buffer.new_empty(size * sum(self.layout.widths))
+        rows = self.layout.rows(buffer, few).values(), self.layout.rows(every, size).values()
+        for row, repeated in zip(*rows):
+            torch.index_select(row, 0, genotypes.numbers, out=repeated)
         return ByName("mask", self.layout.views(every, size))
 
     def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
@@ -177,7 +173,7 @@ class MaskGenerator(nn.Module):
             basis = getattr(batch, "mask_basis", "unknown")
             found = {basis} if isinstance(basis, str) else set(basis)
         self._check_basis(found)
-        if hasattr(batch, "deleted_genes"):  # a Batch of tcbuild.pyg has the ptr in any case
+        if hasattr(batch, "deleted_genes"):  # a Batch of tcbuild.pyg, of which nothing else is made
             genes, ptr = batch.deleted_genes()
             return genes, ptr
         if isinstance(batch, Batch):
@@ -311,8 +307,7 @@ def remove_compiled(
     """_remove as one step of a compiled or exported graph: how much it writes depends on values, so
     a compiler could do it only for the most that may be.
     """
-    with one_thread(genes.device):
-        _remove(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+    _remove(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
 
 
 @remove_compiled.register_fake

@@ -13,7 +13,6 @@ takes the samples too, but copies each edge list for each sample of a batch.
 from tcbuild.errors import missing_package as _missing_package
 
 try:
-    from tcbuild.torchcell._batch import Batch
     from tcbuild.torchcell._cell_graph import cell_graph
     from tcbuild.torchcell._dataset import Dataset
     from tcbuild.torchcell._export import export_cell_graph, export_perturbations
@@ -22,7 +21,6 @@ except ModuleNotFoundError as error:
     raise _missing_package("tcbuild.torchcell", error) from error
 
 __all__ = [
-    "Batch",
     "DataLoader",
     "Dataset",
     "LazyCollater",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, SupportsIndex, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,12 @@ from torch_geometric.data import HeteroData
 
 import tcbuild
 from tcbuild._lazy import lazy_property
-from tcbuild._table.rows import positions
-from tcbuild.torch._attributes import with_cells
-from tcbuild.torch._resume import Resumable
-from tcbuild.torchcell._deferred import Deferred, Maker, Values
+from tcbuild.pyg import _dataset as pyg
+from tcbuild.pyg._graph import Keys
+from tcbuild.pyg._packed import Lengths, Values
 from tcbuild.torchcell._experiments import Experiments
 from tcbuild.torchcell._gene_ontology import perturbed_ontology
-from tcbuild.torchcell._shared import Keys, Kind, Shared
+from tcbuild.torchcell._graph import Graph
 from tcbuild.torchcell._subgraph import subgraph
 
 # torchcell's names of what makes samples.
@@ -37,7 +36,7 @@ _EDGELESS = PROCESSORS[2:]
 Part = tuple[Any, npt.NDArray[np.int64]]
 
 
-class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
+class Dataset(pyg.Dataset):
     """Samples as in torchcell's LazySubgraphRepresentation: the whole graph, shared by all samples,
     and what is removed from it.
 
@@ -82,6 +81,8 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
         and file_rows
     """
 
+    graph_type = Graph
+
     def __init__(
         self,
         dataset: tcbuild.Dataset | str | Path,
@@ -91,7 +92,23 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
         graph_processor: str = PROCESSORS[0],
         attributes: Sequence[str] = (),
     ):
-        self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        if graph_processor not in PROCESSORS:
+            raise ValueError(
+                f"open {stored.path}: graph_processor {graph_processor!r}\n"
+                f"hint: pass one of {PROCESSORS}; others change the graph of each sample"
+            )
+        if isinstance(statistics, str):
+            raise TypeError(
+                f"open {stored.path}: statistics {statistics!r}\n"
+                f"hint: pass a list of names: [{statistics!r}]"
+            )
+        self._given = statistics
+        self.graph_processor = graph_processor
+        super().__init__(stored, phenotypes, transform, attributes)
+
+    def _chosen(self, phenotypes: Sequence[str] | None) -> list[str]:
+        """The targets; their statistics are chosen, too."""
         path, names = self.stored.path, list(self._experiments.columns)
         if phenotypes is None:
             phenotypes = self._experiments.labels
@@ -100,67 +117,38 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
                     f"open {path}: which of its {len(phenotypes)} phenotypes are targets?\n"
                     f"hint: pass phenotypes=, some of {phenotypes}"
                 )
-        for option in (phenotypes, statistics or ()):
-            if isinstance(option, str):
-                raise TypeError(
-                    f"open {path}: phenotypes or statistics {option!r}\n"
-                    f"hint: pass a list of names: [{option!r}]"
-                )
-        self.phenotypes = list(phenotypes)
+        if isinstance(phenotypes, str):
+            raise TypeError(
+                f"open {path}: phenotypes {phenotypes!r}\n"
+                f"hint: pass a list of names: [{phenotypes!r}]"
+            )
+        statistics, of = self._given, self._experiments.statistics
         if statistics is None:
-            of = self._experiments.statistics
             statistics = [name for target in phenotypes for name in of if of[name] == target]
         self.statistics = list(statistics)
-        chosen = [*self.phenotypes, *self.statistics]
+        chosen = [*phenotypes, *self.statistics]
         if wrong := [name for name in chosen if name not in names or chosen.count(name) > 1]:
             raise ValueError(
                 f"open {path}: no phenotype {wrong[0]!r}, or it is listed twice\n"
                 f"hint: name some of {names}, each once"
             )
-        if graph_processor not in PROCESSORS:
-            raise ValueError(
-                f"open {path}: graph_processor {graph_processor!r}\n"
-                f"hint: pass one of {PROCESSORS}; others change the graph of each sample"
-            )
         self._measured = {
-            "phenotype": self._experiments.measured(self.phenotypes),
+            "phenotype": self._experiments.measured(phenotypes),
             "phenotype_stat": self._experiments.measured(self.statistics),
         }
-        self.transform, self.graph_processor = transform, graph_processor
-        self.mask_basis = self.stored.mask_basis
-        self.attributes = with_cells(attributes, self.stored)
-        self._shared = Shared(self.stored)
-        self._noted  # views share it
+        return list(phenotypes)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        options: tuple[Any, ...] = self.phenotypes, self.statistics, self.transform
-        options += self.graph_processor, self.attributes
-        return Dataset._received, (self._shared, self.stored, *options)
+    def _view(self, stored: tcbuild.Dataset) -> Any:
+        view = super()._view(stored)
+        vars(view).pop("_experiments", None)
+        return view
 
-    @staticmethod
-    def _received(shared: Shared, *options: Any) -> Dataset:
-        dataset = Dataset(*options)
-        dataset._shared = shared
-        return dataset
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_experiments"}
 
     @lazy_property
     def _experiments(self) -> Experiments:
         return Experiments(self.stored)
-
-    @property
-    def cell_graph(self) -> HeteroData:
-        """The graph that all samples share; change it to change all samples."""
-        return self._shared.graph
-
-    def lay_out(self, batch_size: int, device: torch.device | str = "cpu") -> None:
-        """Lays out what all batches share, for batches of up to that size on the device on which
-        they are used. Otherwise the first batch does.
-        """
-        shared, on = self._shared, torch.empty(0, device=device).device
-        for kind, keys in shared.keys.items():
-            found = [key for key in keys if torch.is_tensor(shared.graph[kind].get(key))]
-            for key in (*found, "batch") if isinstance(kind, str) else found:
-                shared.of_batch(kind, key, batch_size, on)
 
     # What torchcell's data modules and transforms ask of its dataset. Keys of indexes are in the
     # order in which it meets them, as its random splits follow it.
@@ -225,80 +213,62 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
     def close_lmdb(self) -> None:
         """Does nothing: no LMDB environment is open."""
 
-    def __len__(self) -> int:
-        return len(self.stored)
-
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> HeteroData: ...
-    @overload
-    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> Dataset: ...
-    def __getitem__(
-        self, index: SupportsIndex | slice | Iterable[SupportsIndex]
-    ) -> HeteroData | Dataset:
-        """A sample, or a view for a slice, indices or a boolean array, as in tcbuild.Dataset."""
-        found = self.stored[index]
-        if not isinstance(found, tcbuild.Dataset):
-            return self._sample(found)
-        view = object.__new__(Dataset)
-        vars(view).update(vars(self), stored=found)
-        vars(view).pop("_experiments", None)
-        return view
-
     @property
-    def made_of_columns(self) -> bool:
-        """Whether batches need no samples."""
+    def is_of_columns(self) -> bool:
         whole_or_edgeless = PROCESSORS[0], "Perturbation"
         return self.transform is None and self.graph_processor in whole_or_edgeless
-
-    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Rows:
-        """A batch's samples; for DataLoaders."""
-        return Rows(self[positions(indices, len(self))])
-
-    def __iter__(self) -> Iterator[HeteroData]:
-        return map(self._sample, self.stored)
 
     @property
     def names_key(self) -> str:
         """torchcell's key for the names of the deleted genes."""
         return "perturbed_genes" if self.graph_processor in _EDGELESS else "ids_pert"
 
-    @lazy_property
-    def _noted(self) -> list[str]:
-        """The attributes that are read with phenotypes."""
-        every = self._measured.values()
-        return list(dict.fromkeys(name for of in every for name in (*of.numbers, *of.not_finite)))
+    def keys(self) -> Keys:
+        if self.graph_processor == "Perturbation":
+            return {"gene": ["num_nodes", "pert_mask", "mask"]}
+        return super().keys()
 
-    @property
-    def of_graph(self) -> Keys | None:
-        """What samples have of the graph; None for all."""
-        edgeless = self.graph_processor == "Perturbation"
-        return {"gene": ["num_nodes", "pert_mask", "mask"]} if edgeless else None
+    def values(
+        self, whole: tcbuild.Dataset, indices: Any, genes: Any, ptr: Any, phenotypes: Any
+    ) -> tuple[Values, Lengths]:
+        every = self._measured.values()
+        noted: dict[str, Any] = {
+            name: whole._table.at(name, indices) for of in every for name in of.numbers
+        }
+        for name in (name for of in every for name in of.not_finite):
+            words = [*whole._table.words(name), None]
+            noted[name] = [words[code] for code in whole._table.at(name, indices).tolist()]
+        parts = gene_values(self, genes, ptr, phenotypes, noted)
+        gene = {key: value for key, (value, _) in parts.items()}
+        return {"gene": gene}, {"gene": {key: counts for key, (_, counts) in parts.items()}}
+
+    def _dense(self, values: Values, lengths: Lengths, phenotypes: Any) -> Any:
+        coo, count = values["gene"], max(len(self.phenotypes), 1)
+        rows = np.repeat(np.arange(len(phenotypes)), lengths["gene"]["phenotype_values"])
+        places = rows * count + coo["phenotype_type_indices"]
+        if len(places) and np.bincount(places).max() > 1:
+            return None
+        dense = np.full(len(phenotypes) * count, np.nan, np.float32)
+        dense[places] = coo["phenotype_values"]
+        return dense.reshape(-1, count)[:, : len(self.phenotypes)]
 
     def _sample(self, stored: tcbuild.Sample) -> HeteroData:
-        deleted = stored.deleted.astype(np.int64)
-        ends, noted = np.array([0, len(deleted)]), [stored.attributes] if self._noted else [{}]
-        parts = gene_values(self, deleted, ends, stored.phenotypes[None], noted)
-        gene: dict[str, Any] = {
-            key: value[0] if isinstance(value, list) else torch.from_numpy(value)
-            for key, (value, _) in parts.items()
+        sample = super()._sample(stored)
+        values = sample._packed.values
+        if self.graph_processor == PROCESSORS[0]:
+            values[None] = {"sample_id": stored.id, "mask_basis": self.mask_basis}
+        if self.graph_processor in (PROCESSORS[0], "Perturbation"):
+            return sample
+        gene = {
+            key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+            for key, value in values["gene"].items()
         }
-        genes = gene["perturbation_indices"]
-        sample: HeteroData
         if self.graph_processor == "SubgraphRepresentation":
-            sample = subgraph(self._shared, stored, gene)
-        elif self.graph_processor == "DCellGraphProcessor":
-            removed = torch.zeros(len(self.stored.genes), dtype=torch.bool)
-            removed[genes] = True
-            gene |= {"num_nodes": len(removed), "pert_mask": removed}
-            sample = perturbed_ontology(self.cell_graph, gene)
-        else:
-            values: Values = {"gene": gene}
-            if self.of_graph is None:
-                values[None] = {"sample_id": stored.id, "mask_basis": self.mask_basis}
-            sample = Sample(
-                self._shared, genes, self.of_graph, values, _stored=stored, _dataset=self
-            )
-        return sample if self.transform is None else self.transform(sample)
+            return subgraph(self.cell_graph, stored, gene)
+        removed = torch.zeros(len(self.stored.genes), dtype=torch.bool)
+        removed[gene["perturbation_indices"]] = True
+        gene |= {"num_nodes": len(removed), "pert_mask": removed}
+        return perturbed_ontology(self.cell_graph, gene)
 
 
 def gene_values(
@@ -306,19 +276,18 @@ def gene_values(
     deleted: npt.NDArray[np.int64],
     ptr: npt.NDArray[np.int64],
     phenotypes: npt.NDArray[np.float64],
-    attributes: Sequence[dict[str, Any]],
+    noted: Mapping[str, Any],
 ) -> dict[str, Part]:
     """Deleted genes and phenotypes of B samples by torchcell's names.
 
-    deleted, ptr, phenotypes: as of tcbuild.Dataset.perturbations. attributes: per sample those in
-    dataset._noted
+    deleted, ptr, phenotypes: as of tcbuild.Dataset.perturbations. noted: the attributes that are
+    read with phenotypes
     """
     size, whole_graph = len(ptr) - 1, dataset.graph_processor != "Perturbation"
-    names, one = dataset._shared.gene_names[deleted].tolist(), np.ones(size, np.int64)
+    names, one = dataset.graph.gene_names[deleted].tolist(), np.ones(size, np.int64)
     lists = [names[start:end] for start, end in pairwise(ptr.tolist())]
     parts: dict[str, Part] = {"perturbation_indices": (deleted, np.diff(ptr))}
     parts[dataset.names_key] = lists, one
-    noted = {name: [row[name] for row in attributes] for name in dataset._noted}
     chosen = {"phenotype": dataset.phenotypes, "phenotype_stat": dataset.statistics}
     for prefix, types in chosen.items():
         *found, starts = dataset._measured[prefix].of(phenotypes, noted, prefix == "phenotype")
@@ -332,43 +301,3 @@ def gene_values(
             parts[f"{prefix}_{key}"] = values, lengths
         parts[f"{prefix}_types"] = [list(types) for _ in range(np.count_nonzero(there > 0))], there
     return parts
-
-
-class Rows(Sequence[HeteroData]):
-    """The samples of a batch, each made when it is asked for; LazyCollater asks for none."""
-
-    def __init__(self, dataset: Dataset):
-        self.dataset = dataset
-
-    @lazy_property
-    def _samples(self) -> list[HeteroData]:
-        return list(self.dataset)
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._samples[index]
-
-
-class Sample(Deferred):
-    """A sample of a Dataset. A loader joins samples faster as long as nothing is asked of them."""
-
-    def _maker(self, keys: Keys) -> Maker:
-        return _OfSample(self, keys)
-
-
-class _OfSample(Maker):
-    def __init__(self, sample: Sample, keys: Keys):
-        super().__init__(sample._shared, sample._genes, keys)
-        self.stored = sample._stored
-
-    @lazy_property
-    def masks(self) -> dict[str, torch.Tensor]:
-        if self.of_genes:
-            ptr = np.array([0, len(self.genes)])
-            return self.shared.gene_masks((self.genes.numpy(), ptr), self.genes.device)
-        return {name: torch.from_numpy(mask) for name, mask in self.stored.masks.items()}
-
-    def of_graph(self, kind: Kind, key: str) -> Any:
-        return self.shared.of_sample(kind, key)

@@ -11,13 +11,13 @@ from torch_geometric.data import HeteroData
 
 import tcbuild
 from tcbuild._graph.graph import GPR, RMR, split_edge_type
+from tcbuild.pyg._graph import mask_name
 from tcbuild.torchcell._order import sample_order
-from tcbuild.torchcell._shared import Shared, mask_name
 
 
-def subgraph(shared: Shared, stored: tcbuild.Sample, gene: dict[str, Any]) -> HeteroData:
+def subgraph(graph: HeteroData, stored: tcbuild.Sample, gene: dict[str, Any]) -> HeteroData:
     """A sample with these values of its genes. Its nodes are numbered among those that are left."""
-    graph, masks = shared.graph, stored.masks
+    masks = stored.masks
     left = {name: torch.from_numpy(mask.nonzero()[0]) for name, mask in masks.items()}
     numbers = {name: torch.from_numpy(masks[name].cumsum() - 1) for name in graph.node_types}
     data = HeteroData()

@@ -1,0 +1,256 @@
+"""Batches as HeteroData, whose edges are those of B unconnected copies of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch_geometric.data import HeteroData
+
+from tcbuild._graph.graph import MRM, split_edge_type
+from tcbuild._masks.genotypes import Genotypes
+from tcbuild._masks.layout import Removals
+from tcbuild._table.rows import position, selected, selects_several
+from tcbuild.errors import unknown_name
+from tcbuild.pyg._graph import EDGES, Kind, edges_key, mask_name
+from tcbuild.pyg._packed import Packed, Small, store_of
+from tcbuild.torch._attributes import Annotated, Attributes
+from tcbuild.torch._filtered import FilteredEdges
+
+
+class Batch(Annotated, FilteredEdges, Small):
+    """B samples as one graph, as torch_geometric joins them.
+
+    edge types: edge_index of B unconnected copies of the graph, mask bool [B * E], true where kept
+    node types: mask, num_nodes of all samples, batch (the sample of each node), ptr
+    columns of the graph with a value per node or edge, once for each sample
+    gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
+    data: y float32 [B, P], the dataset's phenotypes, NaN if missing; sample_id
+
+    perturbed, perturbed_kinds, perturbed_ptr, attribute() and rows are those of a
+    tcbuild.torch.Batch. batch[0], batch[2:5], to_data_list() and iteration give the samples.
+
+    It is small until anything is asked for, so a worker sends little. Then everything is there at
+    once, on the CPU, or where `.to(device)` says. What batches have of the graph is mapped
+    privately: writing to it changes this batch alone.
+
+    edge_index is that of the whole graph: layers that take no mask pass messages along removed
+    edges, too, HeteroConv among them. Give them masked_edge_index_dict().
+    """
+
+    _is_batch = True
+    _packed: Packed
+
+    @property
+    def num_graphs(self) -> int:
+        """The number of samples."""
+        return len(self)
+
+    @property
+    def sample_id(self) -> list[str]:
+        """The samples' names."""
+        stored, indices = self._packed.stored, self._packed.indices
+        if len(stored) == 1:
+            names: list[str] = stored[0]._table.ids(indices)
+            return names
+        return [of._table.ids([index])[0] for of, index in zip(stored, indices)]
+
+    @property
+    def mask_basis(self) -> str:
+        """Graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)."""
+        return self._packed.graph.stored.mask_basis
+
+    @property
+    def phenotypes(self) -> Tensor:
+        """The targets, float32 [B, P], NaN if missing; its columns are the dataset's phenotypes.
+        Later changes to y, or phenotype_values, are not in it. It is an error if a sample has
+        several values of a phenotype.
+        """
+        if (values := self._packed.phenotypes) is None:
+            raise ValueError(
+                "make targets [B, P]: a sample has several values of a phenotype\n"
+                "hint: use phenotype_values with phenotype_type_indices, or build the dataset with "
+                "one value per genotype and phenotype (--duplicates)"
+            )
+        return torch.from_numpy(values).to(self._device())
+
+    @property
+    def perturbed(self) -> Tensor | None:
+        """int64 [P], the genes that each sample perturbs, deleted or not; None without kinds."""
+        return self._perturbed(0)
+
+    @property
+    def perturbed_kinds(self) -> Tensor | None:
+        """int8 [P], the kind of each: an index of tcbuild.Dataset.kinds, -1 if it is not known."""
+        return self._perturbed(1)
+
+    @property
+    def perturbed_ptr(self) -> Tensor | None:
+        """int64 [B + 1], sample b perturbs perturbed[ptr[b]:ptr[b + 1]]."""
+        return self._perturbed(2)
+
+    def _perturbed(self, place: int) -> Tensor | None:
+        found = self._packed.perturbed[place]
+        return None if found is None else torch.from_numpy(found).to(self._device())
+
+    @property
+    def _attributes(self) -> Attributes | None:  # type: ignore[override]
+        return self._packed.attributes
+
+    @property
+    def genotypes(self) -> Genotypes | None:
+        """For a MaskGenerator, which makes the masks of each genotype once."""
+        found = Genotypes.of(self._packed.genes, self._packed.ptr)
+        return found and found.to(self._device())
+
+    def deleted_genes(self) -> tuple[Tensor, Tensor]:
+        """The deleted genes and their ptr, for a MaskGenerator."""
+        both = self._packed.genes, self._packed.ptr
+        genes, ptr = (torch.from_numpy(each).to(self._device()) for each in both)
+        return genes, ptr
+
+    def __len__(self) -> int:
+        return self._packed.size if self._packed else 0
+
+    def __getitem__(self, *args: Any) -> Any:
+        index = args[0]
+        if isinstance(index, str) or (type(index) is tuple and isinstance(index[0], str)):
+            return super().__getitem__(*args)
+        if selects_several(index):
+            return [self._example(i) for i in selected(range(len(self)), index)]
+        return self._example(position(index, len(self)))
+
+    def __iter__(self) -> Iterator[HeteroData]:
+        return map(self._example, range(len(self)))
+
+    def get_example(self, index: int) -> HeteroData:
+        """A sample of the batch."""
+        return self[index]
+
+    def to_data_list(self) -> list[HeteroData]:
+        """The samples of the batch."""
+        return list(self)
+
+    def to_homogeneous(self, *_: Any, **__: Any) -> Any:
+        raise ValueError(
+            "make a batch homogeneous: its edge types have masks, which would be lost\n"
+            "hint: use the kept edges of each edge type: batch.edge_index(NAME, filtered=True)"
+        )
+
+    def masked_edge_index_dict(self) -> dict[tuple[str, str, str], Tensor]:
+        """What is left of each type's edges by the masks as they are now, for layers without masks
+        such as HeteroConv's. Edges are in no certain order: where attributes go with them, use
+        edge_index and kept.
+
+        On a CPU the last edges take the places of those that are removed, in a mapping of its own,
+        which costs a tenth of choosing the kept ones.
+        """
+        kinds = [
+            kind
+            for kind in self.edge_types
+            if mask_name(kind) != MRM and "mask" in self[kind] and {*EDGES} & {*self[kind].keys()}
+        ]
+        keys = {kind: [edges_key(self[kind])] for kind in kinds}
+        ours = {kind: of for kind, of in keys.items() if self.unchanged(kind, of[0])}
+        fresh: dict[Any, Tensor] = {}
+        if self._device().type == "cpu":
+            fresh = self._packed.graph.tensors(ours, len(self), self._device())
+        return {
+            kind: _compacted(fresh[kind, key], self[kind].mask)
+            if (kind, key) in fresh
+            else self[kind][key][:, self[kind].mask]
+            for kind, (key,) in keys.items()
+        }
+
+    def _device(self) -> torch.device:
+        if self.is_small:
+            return torch.device("cpu")
+        for store in self.node_stores:
+            for value in store.values():
+                if isinstance(value, Tensor):
+                    return value.device
+        return torch.device("cpu")
+
+    def _block(self, name: str) -> Tensor:
+        kind = split_edge_type(name)
+        if kind not in self.edge_types:
+            raise unknown_name("edge type", name, [*map(mask_name, self.edge_types)])
+        found: Tensor = self[kind][edges_key(self[kind])]
+        return found
+
+    def _edges_of_graph(self, name: str) -> npt.NDArray[np.int64]:
+        store = self._packed.graph.data[split_edge_type(name)]
+        found: npt.NDArray[np.int64] = store[edges_key(store)].numpy()
+        return found
+
+    def _removed(self) -> Removals:
+        return self._packed.with_masks()
+
+    def _flat_masks(self) -> dict[str, Tensor]:
+        kinds = [kind for kind in (*self.node_types, *self.edge_types) if "mask" in self[kind]]
+        if self._device().type != "cpu":
+            if changed := [kind for kind in kinds if not self.unchanged(kind, "mask")]:
+                raise ValueError(
+                    f"filter edges: the mask of {mask_name(changed[0])} was changed, so only the "
+                    "device knows how many are kept\nhint: edge_index[:, mask] waits for it"
+                )
+        return {mask_name(kind): self[kind].mask for kind in kinds}
+
+    def _example(self, index: int) -> HeteroData:
+        """Sample number index, on the batch's device, with what was changed in the batch."""
+        graph, data = self._packed.graph, HeteroData()
+        with torch.inference_mode(False):
+            alone = graph.tensors(self._packed.keys, 1, self._device())
+        if "num_graphs" in self._global_store:  # as torchcell's batches of the whole graph have it
+            data.sample_id, data.mask_basis = self.sample_id[index], self.mask_basis
+        for kind in (None, *self.node_types, *self.edge_types):
+            own, target = store_of(self, kind), store_of(data, kind)
+            for key in own.keys():
+                if key in self._packed.of_batches(kind):
+                    continue
+                if key not in ("mask", "pert_mask") and self.unchanged(kind, key):
+                    shared = (kind, key) in alone
+                    target[key] = alone[kind, key] if shared else graph.of_sample(kind, key)
+                elif (length := self._length(kind, key)) is None or length[index] >= 0:
+                    target[key] = _part(own[key], length, index, len(self), f"{kind}/{key}")
+        return data
+
+    def _length(self, kind: Kind, key: str) -> Any:
+        """Of each sample's part of a value, its number of rows, -1 for none; None if unknown."""
+        lengths = self._packed.lengths.get(kind, {}).get(key)
+        value, graph = store_of(self, kind)[key], self._packed.graph
+        if lengths is not None or not isinstance(value, Tensor) or kind not in self._packed.keys:
+            return lengths
+        return [graph.rows(kind)] * len(self)
+
+
+def _compacted(edges: Tensor, mask: Tensor) -> Tensor:
+    """The kept edges, by moving the last ones to the places of those that are removed."""
+    gone = np.flatnonzero(~mask.numpy())
+    kept = edges.size(1) - len(gone)
+    holes = gone[gone < kept]
+    last = np.ones(len(gone), bool)
+    last[gone[len(holes) :] - kept] = False
+    moving = kept + np.flatnonzero(last)
+    for row in edges.numpy():
+        row[holes] = row[moving]
+    return edges.narrow(1, 0, kept)
+
+
+def _part(value: Any, lengths: Any, index: int, size: int, name: str) -> Any:
+    """A sample's rows of a value, given each sample's number of rows."""
+    lengths = [1] * size if lengths is None else lengths
+    there = [max(int(length), 0) for length in lengths]
+    if isinstance(value, Tensor) and value.dim() > 0 and len(value) == sum(there):
+        return value.narrow(0, sum(there[:index]), there[index])
+    if isinstance(value, list) and len(value) == sum(there):
+        return value[sum(there[:index])]
+    raise ValueError(
+        f"divide a batch: it is unclear which part of {name} belongs to sample {index}\n"
+        f"hint: a value that is added to a batch of {size} needs a row per node or edge, or a list "
+        "with an item per sample"
+    )
