@@ -19,11 +19,11 @@ func TestImportDirections(t *testing.T) {
 		"internal/disk":     "fault",
 		"internal/decimal":  "",
 		"internal/lmdbfile": "",
-		"internal/download": "fault",
+		"internal/download": "fault conf internal/disk",
 		"internal/inorder":  "fault",
 		"conf":              "fault internal/decimal internal/disk",
 		"encode":            "encode",
-		"ingest":            "ingest conf fault internal/lmdbfile internal/decimal internal/disk internal/inorder internal/download",
+		"ingest":            "ingest conf fault internal/lmdbfile internal/decimal internal/disk internal/inorder internal/download internal/pairs",
 		"incidence":         "ingest",
 		"store":             "store ingest incidence encode fault internal/disk internal/inorder internal/lmdbfile",
 		// nothing that builds masks

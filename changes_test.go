@@ -28,7 +28,6 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/source"
 	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
@@ -125,7 +124,7 @@ func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := source.Open(samples.Named(filepath.Join(dir, "set.tsv")), graph)
+	set, err := samples.Open(samples.Named(filepath.Join(dir, "set.tsv")), graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/duplicates"
-	"tcbuild/ingest/source"
 	"tcbuild/store"
 )
 
@@ -51,7 +50,7 @@ func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule, 
 }
 
 // logColumns says what the columns of a perturbation set are.
-func (b *builder) logColumns(set *source.Set) {
+func (b *builder) logColumns(set *samples.Set) {
 	columns := set.Columns()
 	if len(columns.Ignored) > 0 {
 		b.Log.Warn("ignoring columns", "columns", fault.List(columns.Ignored))

@@ -14,7 +14,6 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/combinations"
-	"tcbuild/ingest/source"
 	"tcbuild/store"
 )
 
@@ -26,7 +25,7 @@ type prepared struct {
 
 	base  *store.Dataset      // whose files are shared; nil if the user's files are read
 	files inputfile.Files     // of the graph
-	set   *source.Set         // nil without a perturbation set
+	set   *samples.Set        // nil without a perturbation set
 	table *store.SampleWriter // of the samples; nil if an earlier build wrote it
 }
 
@@ -109,7 +108,7 @@ func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
 		}
 		return nil
 	}
-	if p.set, err = source.Open(b.Spec, p.graph); err != nil {
+	if p.set, err = samples.Open(b.Spec, p.graph); err != nil {
 		return err
 	}
 	b.logColumns(p.set)
@@ -188,7 +187,7 @@ func (b *builder) survey(ctx context.Context, p *prepared, write bool) (*survey,
 
 // checkDropped returns an error if more of a computed set's genes were dropped than may be. Sets in
 // files check their rows.
-func (b *builder) checkDropped(set *source.Set, account *ingest.Account) error {
+func (b *builder) checkDropped(set *samples.Set, account *ingest.Account) error {
 	computed, ok := set.SampleSource.(*combinations.Set)
 	if !ok {
 		return nil

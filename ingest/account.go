@@ -153,6 +153,9 @@ func sum(counts []Count, counted func(Reason) bool) (rows int) {
 // IsComplete reports whether every row that was read is kept, or dropped for one reason.
 func (a *Account) IsComplete() bool { return a.Rows == a.Kept+sum(a.Dropped, Reason.Drops) }
 
+// First returns the first row with a reason, by its number. There must be one.
+func (a *Account) First(why Reason) int64 { return a.count(why, "").Examples[0].Row }
+
 // LostToNames returns how many rows are lost because of a name.
 func (a *Account) LostToNames() int { return sum(a.Dropped, Reason.losesName) }
 
@@ -171,20 +174,14 @@ func (a *Account) Check(maxDropped float64, hint, ofNames string) error {
 		if 2*unnamed > rows {
 			hint = ofNames
 		}
-		dropped := texts(a.Dropped)
-		if names := a.sortedNames(); len(names) > 0 {
-			dropped += ", such as " + fault.List(names[:min(3, len(names))])
-		}
 		return fault.New(fault.Input, hint,
 			"read %s for %s: kept 0 of %s; dropped: %s, expected at least one",
-			a.File, a.Made, entries, dropped)
+			a.File, a.Made, entries, texts(a.Dropped)+a.suchAs(3))
 	case float64(unnamed) > allowed:
-		names := a.sortedNames()
 		return fault.New(fault.Input, ofNames+"; max_dropped sets the share that may be dropped",
-			"read %s for %s: %s of %s have unknown or ambiguous names, such as %s, "+
+			"read %s for %s: %s of %s have unknown or ambiguous names%s, "+
 				"expected at most %.4g %%",
-			a.File, a.Made, Grouped(unnamed), entries,
-			fault.List(names[:min(3, len(names))]), 100*maxDropped)
+			a.File, a.Made, Grouped(unnamed), entries, a.suchAs(3), 100*maxDropped)
 	case float64(sum(a.Dropped, Reason.Lost)) > allowed:
 		return fault.New(fault.Input,
 			hint+"; max_dropped sets the share that may be dropped",
@@ -192,6 +189,15 @@ func (a *Account) Check(maxDropped float64, hint, ofNames string) error {
 			a.File, a.Made, Grouped(a.Kept), entries, texts(a.Dropped), 100*maxDropped)
 	}
 	return nil
+}
+
+// suchAs lists the first names.
+func (a *Account) suchAs(n int) string {
+	names := a.sortedNames()
+	if len(names) == 0 {
+		return ""
+	}
+	return ", such as " + fault.List(names[:min(n, len(names))])
 }
 
 // String returns the account as a line.

@@ -22,6 +22,7 @@ const (
 	NoGeneLeft
 	SynonymNames
 	SelfPair
+	OnlyControls
 	OtherAllele
 	PartialLoss
 	WholeLoss
@@ -49,10 +50,10 @@ const (
 	// Notes on samples, and on what their rows have.
 	Wildtype
 	ControlName
+	ControlSample
 	ControlAlias
 	UnknownLeftOut
 	RepeatedGene
-	MarkedSample
 	InfiniteValue
 	TrimmedText
 	MatrixRow
@@ -108,6 +109,7 @@ var reasons = [...]struct {
 	NoGeneLeft:   {"no_gene_left", "left without a gene, as theirs are unknown", losesName},
 	SynonymNames: {"synonym_names", "with two names of one gene", drops},
 	SelfPair:     {"self_pair", "of a gene with itself", drops},
+	OnlyControls: {"only_controls", "with only controls", drops},
 	OtherAllele:  {"other_allele", "of allele kind %s, which is not among alleles", loses},
 	PartialLoss:  {"partial_loss", "of columns without a whole deletion", drops},
 	WholeLoss:    {"whole_loss", "of columns with a whole deletion", drops},
@@ -135,11 +137,11 @@ var reasons = [...]struct {
 		"added to an earlier one of the same reaction and metabolite", drops},
 
 	Wildtype:       {"wildtype", "that delete no gene", notes},
-	ControlName:    {"control_name", "names of controls", notes},
+	ControlName:    {"control_name", "names of controls, which delete nothing", notes},
+	ControlSample:  {"control_sample", "with only controls", notes},
 	ControlAlias:   {"control_alias", "controls that are also other names of genes", notes},
 	UnknownLeftOut: {"unknown_left_out", "unknown genes left out", notes},
 	RepeatedGene:   {"repeated_gene", "genes listed again in their sample and merged", notes},
-	MarkedSample:   {"marked_sample", "with a marker, which counts as no deletion", notes},
 	InfiniteValue: {"infinite_value", "infinite phenotype values, which count as missing",
 		notes},
 	TrimmedText: {"trimmed_text", "texts of attributes whose spaces around them were removed",

@@ -14,7 +14,6 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/duplicates"
-	"tcbuild/ingest/source"
 )
 
 type ingestPerturbationsOptions struct {
@@ -64,7 +63,7 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 		return err
 	}
 	logGraph(e, "read graph", cell)
-	set, err := source.Open(o.set, cell)
+	set, err := samples.Open(o.set, cell)
 	if err != nil {
 		return err
 	}

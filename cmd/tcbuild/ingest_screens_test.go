@@ -37,7 +37,7 @@ func TestIngestKinds(t *testing.T) {
 	const samples = " --graph g --aliases features.tab --out p.tsv "
 	for _, c := range []struct{ name, run, out, want, stdout string }{
 		{"sga", "ingest perturbations sga.txt --source costanzo2016" + samples, "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t0.5\n",
-			"samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\nattributes: none\ncolumns left out: none\n"},
+			"samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among alleles; noted: 1 names of controls, which delete nothing\nphenotypes: score\nattributes: none\ncolumns left out: none\n"},
 		{"sga with options", "ingest perturbations sga.txt --source costanzo2016" + samples + "alleles=[deletion,ts] controls=[VPS8]", "p.tsv",
 			"sample_id\tgenes\tscore\n0\tYAL001C|YDL227C\t0.5\n1\tYAL001C\t1\n", ""},
 		{"emap", "ingest perturbations emap.tsv --source emap" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
@@ -131,8 +131,8 @@ func TestIngestUnknownGenes(t *testing.T) {
 	const samples = " --graph g --aliases features.tab --max-dropped 0.7 --out made.tsv"
 	// what the reports say under drop-gene and drop-sample
 	for _, c := range []struct{ run, gene, sample string }{
-		{"perturbations set.tsv" + samples, "1 left without a gene, as theirs are unknown; noted: 2 unknown genes left out", "samples: 2 of 4 entries of set.tsv; dropped: 2 of unknown genes"},
-		{"perturbations sga.txt --source costanzo2016" + samples, "noted: 1 unknown genes left out", "dropped: 1 of unknown genes"},
+		{"perturbations set.tsv" + samples, "1 left without a gene, as theirs are unknown; noted: 1 unknown genes left out", "samples: 2 of 4 entries of set.tsv; dropped: 2 of unknown genes"},
+		{"perturbations sga.txt --source costanzo2016" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
 		{"perturbations emap.tsv --source emap" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
 		{"perturbations wide.tsv --source matrix" + samples, "2 left without a gene", "2 of unknown genes"},
 		{"graph --config graph.yaml --out made", "dropped: 1 of unknown genes", ""},

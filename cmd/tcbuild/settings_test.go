@@ -93,7 +93,7 @@ func TestSettingsReference(t *testing.T) {
 	tables := &settingsTables{t: t, comments: make(map[string]string), words: make(map[string][]string)}
 	for _, dir := range []string{
 		"ingest", "ingest/names", "ingest/samples", "ingest/samples/duplicates", "ingest/where",
-		"ingest/source", "ingest/table",
+		"ingest/table",
 		"ingest/graph/build", "ingest/graph/models", "ingest/graph/networks",
 		"ingest/graph/ontologies", "internal/download",
 	} {

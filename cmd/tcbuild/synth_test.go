@@ -20,7 +20,7 @@ func TestSynth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	perturbations, err := samples.OpenFile(samples.Named("deep/demo/perturbations.arrow"), graph.Genes, nil)
+	perturbations, err := samples.Open(samples.Named("deep/demo/perturbations.arrow"), graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestRealPerturbations(t *testing.T) {
 	} {
 		test.options.UnknownGenes, test.options.AllowWildtype = ingest.DropGene, true
 		test.options.File = filepath.Join(data, test.file)
-		p, err := samples.OpenFile(test.options, genes, nil)
+		p, err := samples.Open(test.options, &ingest.Graph{Genes: genes})
 		if err != nil {
 			t.Error(err)
 			continue

@@ -452,3 +452,42 @@ func (h *columnContents) add(r *table.Reader, b *table.Batch) (odd bool) {
 	}
 	return odd
 }
+
+// defaultKindsColumns name the column of kinds, by precedence, unless an option does.
+var defaultKindsColumns = []string{ingest.KindsAttribute, typesAttribute}
+
+// findKinds finds the column of kinds, by its name or a default name. The attribute is called
+// kinds, or perturbation_type if the column is, as in a table made from a store.
+func (c *perturbationColumns) findKinds(layout *perturbationLayout, options reading) error {
+	layout.kinds, layout.kindsAt, layout.kindsName = -1, -1, ingest.KindsAttribute
+	if options.KindsColumn == NoKinds {
+		return nil
+	}
+	column, name := -1, options.KindsColumn
+	if name != "" {
+		var err error
+		if column, err = c.find("kinds", name); err != nil {
+			return err
+		}
+	}
+	for _, usual := range defaultKindsColumns {
+		at, ok := c.at[usual]
+		isKinds := ok && c.roles[at] == roleOpen && c.kind(at) != table.Number
+		if column < 0 && isKinds {
+			column, name, layout.kindsName = at, usual, usual
+		}
+	}
+	if column < 0 {
+		return nil
+	}
+	if kind := c.kind(column); kind == table.Number || kind == table.Other {
+		return fault.New(fault.Input, "store a list of texts, or one text with a delimiter between the kinds",
+			"read perturbations %s: kinds column %s has type %s", c.path, fault.Quote(name), kind)
+	}
+	if other, taken := c.at[layout.kindsName]; taken && other != column {
+		return fault.New(fault.Input, "rename it, or omit the setting kinds_column",
+			"read perturbations %s: found a column kinds beside the kinds column %s", c.path, fault.Quote(name))
+	}
+	layout.kinds, c.roles[column] = column, roleKinds
+	return nil
+}

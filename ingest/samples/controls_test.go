@@ -40,6 +40,7 @@ func TestControls(t *testing.T) {
 			counts.Add(ingest.ControlName, "", len(listed)-len(genes))
 			if len(genes) == 0 {
 				counts.Add(ingest.Wildtype, "", 1)
+				counts.Add(ingest.ControlSample, "", 1)
 			}
 			want = append(want, fmt.Sprintf("%d [%s] []", row, strings.Join(genes, " ")))
 		}
@@ -51,7 +52,7 @@ func TestControls(t *testing.T) {
 		got, found, err := showSamples(p)
 		switch {
 		case counts.Kept == 0:
-			if err == nil || !strings.Contains(err.Error(), "list a gene twice") {
+			if err == nil || !strings.Contains(err.Error(), "of a gene with itself") {
 				t.Fatalf("%s: got %v, want an error: no sample remains", table, err)
 			}
 		case counts.Sum(ingest.Wildtype) == counts.Kept:
@@ -73,7 +74,7 @@ func TestControlWithDelimiter(t *testing.T) {
 	}
 	got, counts, err := showSamples(p)
 	want := []string{"0 [] []", "1 [0] []", "2 [1] []", "3 [2] []", "4 [] []"}
-	if err != nil || !slices.Equal(got, want) || counts != "5 kept, 2 wildtype, 7 control_name" {
+	if err != nil || !slices.Equal(got, want) || counts != "5 kept, 2 wildtype, 7 control_name, 2 control_sample" {
 		t.Errorf("got %q %+v %v, want %q", got, counts, err, want)
 	}
 }
@@ -81,7 +82,7 @@ func TestControlWithDelimiter(t *testing.T) {
 // An unknown gene beside a control leaves no gene, but not a wild type.
 func TestUnknownGeneBesideControl(t *testing.T) {
 	for choice, want := range map[ingest.UnknownGenes]string{
-		ingest.DropGene:   "1 kept, 1 no_gene_left, 1 unknown_left_out",
+		ingest.DropGene:   "1 kept, 1 no_gene_left",
 		ingest.DropSample: "1 kept, 1 unknown_gene",
 	} {
 		p, err := openFile(writeFile(t, "p.tsv", "genes\nMYCC|ctrl\nA\n"), threeGenes,

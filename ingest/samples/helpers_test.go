@@ -1,37 +1,58 @@
 package samples
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"strings"
 
 	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
-	"tcbuild/ingest/where"
 )
 
-// openFile is OpenFile for a path, with the names that a test knows besides ids.
-func openFile(path string, genes *ingest.Nodes, spec Spec, known ...*names.Resolver) (Perturbations, error) {
+// openFile opens a set in a file, with the names that a test knows besides ids. Any share of its rows may be dropped.
+func openFile(path string, genes *ingest.Nodes, spec Spec, known ...*names.Resolver) (ingest.SampleSource, error) {
 	spec.File = path
 	if err := conf.Check(&spec); err != nil {
 		return nil, err
 	}
-	return OpenFile(spec, genes, append(known, nil)[0])
+	spec.MaxDropped = new(1.0)
+	resolver := append(known, nil)[0]
+	if resolver == nil {
+		resolver = names.OfIDs(cmp.Or(genes, &ingest.Nodes{Type: ingest.Gene}))
+	}
+	form, err := OpenForm(spec, resolver)
+	if err != nil {
+		return nil, err
+	}
+	return lenient{&accounted{form, &Set{spec: spec, names: resolver}}}, nil
+}
+
+// lenient is a set that may have no rows.
+type lenient struct{ ingest.SampleSource }
+
+func (l lenient) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		for batch, err := range l.SampleSource.Batches(ctx, account) {
+			isEmpty := err != nil && strings.Contains(err.Error(), "found no entries")
+			if isEmpty || !yield(batch, err) {
+				return
+			}
+		}
+	}
 }
 
 // openSet opens a set by name, with its filter, and checks its kinds as a survey does.
 func openSet(name string, genes *ingest.Nodes, spec Spec) (ingest.SampleSource, error) {
 	spec.File = name
-	cell := &ingest.Graph{Genes: genes}
-	if spec.Form() == ComputedForm {
-		return OpenComputed(spec, cell)
-	}
-	set, err := openFile(name, genes, spec)
+	set, err := Open(spec, &ingest.Graph{Genes: genes})
 	if err != nil {
 		return nil, err
 	}
-	filtered, err := where.NewSource(set, name, spec.Where, names.Of(cell))
-	return checked{filtered, spec}, err
+	return checked{set, spec}, nil
 }
 
 type checked struct {

@@ -2,56 +2,56 @@ package samples
 
 import (
 	"bytes"
-
-	"github.com/cespare/xxhash/v2"
+	"math"
 
 	"tcbuild/fault"
 	"tcbuild/ingest/samples/distinct"
 	"tcbuild/ingest/table"
 )
 
-// SampleIDs finds empty and duplicate sample ids, for one pass over a table. It keeps a 64-bit hash
-// of each id. If two hashes are equal in the end, it reads the table again, and compares the ids. A
-// nil *SampleIDs finds none.
-type SampleIDs struct {
-	table  *Table
+const sampleIDHint = "give each sample a unique id, or set allow_duplicate_ids=true"
+
+// idOrder finds empty and duplicate sample ids. It keeps a 64-bit hash of each id. If two are equal
+// at the end, it reads the table again to compare the ids.
+type idOrder struct {
+	set    *tableSet
 	hash   func(id []byte) uint64
 	hashes distinct.Keys[distinct.Hash]
 }
 
-// SampleIDs returns nil if ids are not read from the table, or need not be unique.
-func (p *Table) SampleIDs() *SampleIDs {
-	if p.layout.id < 0 || p.options.AllowDuplicateIDs || p.distinctIDs {
-		return nil
+func (o *idOrder) add(p *part[*table.Batch]) (row int64, err error) {
+	batch := p.batch.Twin()
+	for i := p.from; i < p.to; i++ {
+		row = p.first + int64(i)
+		if p.failed != nil && row >= o.endRow(p.row) {
+			break
+		}
+		id := batch.Text(o.set.id, i)
+		if len(bytes.TrimSpace(id)) == 0 {
+			return row, fault.New(fault.Input, sampleIDHint,
+				"found sample id %s, expected a non-empty one", fault.Quote(id))
+		}
+		o.hashes.Add(distinct.Hash(o.hash(id)))
 	}
-	return &SampleIDs{table: p, hash: xxhash.Sum64}
-}
-
-const sampleIDHint = "give each sample a unique id, or set allow_duplicate_ids=true"
-
-// Add adds the id of the next row. An empty one is a fault.Input.
-func (s *SampleIDs) Add(id []byte) error {
-	if s == nil {
-		return nil
-	}
-	if len(bytes.TrimSpace(id)) == 0 {
-		return fault.New(fault.Input, sampleIDHint,
-			"found sample id %s, expected a non-empty one", fault.Quote(id))
-	}
-	s.hashes.Add(distinct.Hash(s.hash(id)))
-	return nil
+	return row, nil
 }
 
 // mostRepeats limits the hashes that are looked for again: one duplicate is enough for an error.
 const mostRepeats = 1 << 16
 
-// Check returns a fault.Input if two rows have one id.
-func (s *SampleIDs) Check() error {
-	if s == nil {
-		return nil
+// endRow returns the row below which ids count if a row fails: of screens that row's, too.
+func (o *idOrder) endRow(failed int64) int64 {
+	if o.set.spec.isScreen() && failed < allRows {
+		return failed + 1
 	}
+	return failed
+}
+
+// end returns a fault.Input for the first id above a row that an earlier row has.
+func (o *idOrder) end(above int64) error {
+	above = o.endRow(above)
 	repeated := make(map[distinct.Hash]bool)
-	for hash, times := range s.hashes.All() {
+	for hash, times := range o.hashes.All() {
 		if times > 1 && len(repeated) < mostRepeats {
 			repeated[hash] = true
 		}
@@ -59,23 +59,31 @@ func (s *SampleIDs) Check() error {
 	if len(repeated) == 0 {
 		return nil
 	}
-	r, err := table.OpenFile(s.table.file, s.table.options.text)
+	r, err := table.OpenFile(o.set.file, o.set.text)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	rows := make(map[string]int64) // of the ids with these hashes
-	return r.Each(func(batch *table.Batch, i int) error {
-		id, row := batch.Text(s.table.layout.id, i), batch.First+int64(i)
-		if !repeated[distinct.Hash(s.hash(id))] {
-			return nil
+	rows := make(map[string]int64) // of ids that may be repeated
+	for b, err := range r.Batches() {
+		if err != nil || b.First >= above {
+			return err
 		}
-		if first, again := rows[string(id)]; again {
-			return fault.New(fault.Input, sampleIDHint, "read perturbations %s: "+
-				"found sample id %s, which is also in %s, expected unique ids",
-				r.Where(row), fault.Quote(id), r.Where(first))
+		for i := range b.Len {
+			id, row := b.Text(o.set.id, i), b.First+int64(i)
+			if row >= above || !repeated[distinct.Hash(o.hash(id))] {
+				continue
+			}
+			if earlier, known := rows[string(id)]; known {
+				return fault.New(fault.Input, sampleIDHint, "read perturbations %s: "+
+					"found sample id %s, which is also in %s, expected unique ids",
+					r.Where(row), fault.Quote(id), r.Where(earlier))
+			}
+			rows[string(id)] = row
 		}
-		rows[string(id)] = row
-		return nil
-	})
+	}
+	return nil
 }
+
+// allRows is above all rows.
+const allRows = math.MaxInt64

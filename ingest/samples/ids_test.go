@@ -12,6 +12,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples/distinct"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/testing/rowstest"
 	"tcbuild/internal/testing/sets"
@@ -34,13 +35,11 @@ func TestSampleIDsOfEqualHashes(t *testing.T) {
 		}
 		defer file.Close()
 		same := func([]byte) uint64 { return 7 }
-		ids := SampleIDs{table: &Table{file: file}, hash: same}
+		ids := idOrder{set: &tableSet{file: file}, hash: same}
 		for _, id := range strings.Fields(text) {
-			if err := ids.Add([]byte(id)); err != nil {
-				t.Fatal(err)
-			}
+			ids.hashes.Add(distinct.Hash(same([]byte(id))))
 		}
-		switch err := ids.Check(); {
+		switch err := ids.end(allRows); {
 		case want == "" && err != nil:
 			t.Error(err)
 		case want != "":

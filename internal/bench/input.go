@@ -13,7 +13,6 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/source"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/disk"
 )
@@ -37,7 +36,7 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 	if in.graph, _, err = graph.Read(o.Graph); err != nil {
 		return nil, err
 	}
-	if in.samples, err = source.Open(o.Spec, in.graph); err != nil {
+	if in.samples, err = samples.Open(o.Spec, in.graph); err != nil {
 		return nil, err
 	}
 	var account ingest.Account

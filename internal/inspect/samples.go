@@ -233,18 +233,17 @@ func Perturbations(
 	if cell == nil {
 		known = &ingest.Graph{Genes: &ingest.Nodes{Type: ingest.Gene}}
 	}
-	set, err := samples.OpenFile(spec, known.Genes, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer set.Close()
-	unknown, err := samples.UnknownGenes(ctx, set, names.Of(known))
+	unknown, err := samples.UnknownNames(ctx, spec, names.Of(known))
 	if err != nil {
 		return nil, err
 	}
 	resolver := names.Extend(known, unknown)
 	all := resolver.Nodes()
-	set = set.Of(resolver)
+	set, err := samples.OpenForm(spec, resolver)
+	if err != nil {
+		return nil, err
+	}
+	defer set.Close()
 	c := newSampleCounter(all, set.Columns())
 	c.known = all.Len()
 	if cell != nil {

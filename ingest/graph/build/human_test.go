@@ -13,7 +13,6 @@ import (
 	"tcbuild/ingest/graph/models"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/source"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/oracle"
 	"tcbuild/internal/testing/sets"
@@ -83,7 +82,7 @@ func TestHumanDownloads(t *testing.T) {
 func TestHumanMasks(t *testing.T) {
 	spec := humanSpec(t)
 	graph, _ := build(t, spec)
-	p, err := source.Open(samples.Spec{
+	p, err := samples.Open(samples.Spec{
 		GenesColumns: []string{"condition"}, Controls: []string{"ctrl"},
 		TextSpec:      table.TextSpec{File: writeFile(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
 		GeneDelimiter: "+", AliasTables: spec.Aliases, AllowWildtype: true,

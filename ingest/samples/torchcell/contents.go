@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"slices"
@@ -152,28 +153,56 @@ func appendCell(to []byte, column, experiment int, v *Value) (cell []byte, ok bo
 	return to, false
 }
 
-// Rows calls yield with every record, ascending by number. It stops at its first error or yield's.
-func (c *Contents) Rows(yield func(*Row) error) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, math.MaxInt64), fileBuffer)
-	var buffer []byte
-	var r Row
-	for {
-		size, err := binary.ReadUvarint(in)
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			buffer = slices.Grow(buffer[:0], int(size))[:size]
-			_, err = io.ReadFull(in, buffer)
-		}
-		if err != nil {
-			return fmt.Errorf("read the temporary file of a torchcell store: %w", err)
-		}
-		(&reader{buffer}).row(&r, c.targets)
-		if err := yield(&r); err != nil {
-			return err
+// A Chunk is some consecutive records, as the file has them.
+type Chunk struct{ Records [][]byte }
+
+const chunkSize = 256 << 10
+
+// Chunks reads all records, ascending by number.
+func (c *Contents) Chunks() iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		in := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, math.MaxInt64), fileBuffer)
+		var chunk Chunk
+		for size := 0; ; {
+			record, err := readFrame(in)
+			ends := err == io.EOF
+			if err != nil && !ends {
+				yield(chunk, fmt.Errorf("read the temporary file of a torchcell store: %w", err))
+				return
+			}
+			if !ends {
+				chunk.Records = append(chunk.Records, record)
+				size += len(record)
+			}
+			if isFull := size >= chunkSize; isFull || ends && len(chunk.Records) > 0 {
+				if !yield(chunk, nil) {
+					return
+				}
+				chunk, size = Chunk{}, 0
+			}
+			if ends {
+				return
+			}
 		}
 	}
+}
+
+func readFrame(in *bufio.Reader) (record []byte, err error) {
+	size, err := binary.ReadUvarint(in)
+	if err != nil {
+		return nil, err
+	}
+	record = make([]byte, size)
+	if _, err = io.ReadFull(in, record); err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return record, err
+}
+
+// Decode reads record i of a chunk into a row, which is valid as long as the chunk. It can be called
+// from several goroutines.
+func (c *Contents) Decode(chunk Chunk, i int, r *Row) {
+	(&reader{chunk.Records[i]}).row(r, c.targets)
 }
 
 // reader reads a record of the file.

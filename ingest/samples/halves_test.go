@@ -1,4 +1,4 @@
-package source
+package samples_test
 
 import (
 	"fmt"

@@ -1,6 +1,7 @@
-package source
+package samples
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
-	"tcbuild/ingest/samples"
 )
 
 // deltas are the signs and words after a gene's name that mark a deletion: Greek capital delta, the
@@ -30,16 +30,16 @@ func cutDelta(allele string) (name string, deleted bool) {
 
 // kindOfAllele returns the kind of an allele, given the rest of its name after the gene's name; ""
 // if the name is the gene's own.
-func kindOfAllele(rest string) samples.AlleleKind {
+func kindOfAllele(rest string) AlleleKind {
 	switch {
 	case rest == "":
-		return samples.DeletionAllele
+		return DeletionAllele
 	case suppressor.MatchString(rest):
-		return samples.OtherAllele
+		return OtherAllele
 	case strings.EqualFold(strings.Trim(rest, "-_()"), "damp"):
-		return samples.DAmPAllele
+		return DAmPAllele
 	default:
-		return samples.TSAllele
+		return TSAllele
 	}
 }
 
@@ -47,46 +47,37 @@ func kindOfAllele(rest string) samples.AlleleKind {
 // sn and dma are deletion strains of queries and arrays, tsq and tsa temperature-sensitive ones,
 // damp is DAmP (Costanzo et al. 2010, 2016). ok is false if that part does not determine the kind,
 // as for tm, strains with several mutations.
-func kindOfStrain(suffix string) (kind samples.AlleleKind, ok bool) {
+func kindOfStrain(suffix string) (kind AlleleKind, ok bool) {
 	letters := suffix[:len(suffix)-len(strings.TrimLeft(suffix, "abcdefghijklmnopqrstuvwxyz"))]
 	switch {
 	case suppressor.MatchString("_" + suffix):
-		return samples.OtherAllele, true
+		return OtherAllele, true
 	case letters == "sn", letters == "dma":
-		return samples.DeletionAllele, true
+		return DeletionAllele, true
 	case letters == "tsq", letters == "tsa", letters == "ts":
-		return samples.TSAllele, true
+		return TSAllele, true
 	case letters == "damp":
-		return samples.DAmPAllele, true
+		return DAmPAllele, true
 	}
 	return "", false
 }
 
-// locus is a mutated gene of a strain.
-type locus struct {
-	names.Answer
-	name    string
-	kind    samples.AlleleKind
-	control bool // a marker of every strain of the screen, not a mutation
-	// the genes of a name that names several, such as YAL001C_YAL002W; otherwise nil
-	several []string
-}
-
-// alleleReader finds the loci of strains.
-type alleleReader struct {
+// alleles finds what the names of strains and alleles mention, such as TFC3 and its kind ts of
+// YAL001C_tsq508. A gene that is a marker of every strain counts as a control.
+type alleles struct {
 	genes    *names.Resolver
 	controls map[string]bool // of yeast, gene ids and other names, in upper case
 	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
 // find looks a gene up by its name, as tables spell it.
-func (r *alleleReader) find(name string) names.Answer {
+func (r *alleles) find(name string) names.Answer {
 	return r.genes.Find([]byte(r.spelling(name)))
 }
 
 // spelling returns a name as tables spell it: yeast's alleles are written in lower case, its genes
 // in upper case. Elsewhere, Kras is a mouse's and KRAS a human's.
-func (r *alleleReader) spelling(name string) string {
+func (r *alleles) spelling(name string) string {
 	if r.yeast && !r.genes.Exact([]byte(name)).Known() {
 		if upper := strings.ToUpper(name); r.genes.Exact([]byte(upper)).Known() {
 			return upper
@@ -95,15 +86,19 @@ func (r *alleleReader) spelling(name string) string {
 	return name
 }
 
-// locus returns the locus of a gene given by name.
-func (r *alleleReader) locus(name string, kind samples.AlleleKind) locus {
-	l := locus{Answer: r.find(name), name: name, kind: kind}
-	l.several = r.genesIn(name)
-	l.control = r.controls[name]
+// gene returns the mention of a gene by its name.
+func (r *alleles) gene(name string, kind AlleleKind) Mention {
+	m := Mention{Text: []byte(name), Kind: []byte(kind), Answer: r.find(name)}
+	m.Genes = r.genesIn(name)
+	isControl := r.controls[name]
 	if r.yeast {
-		l.control = r.controls[strings.ToUpper(name)] || l.Meaning == names.Gene && r.controls[r.genes.ID(l.Answer)]
+		isControl = r.controls[strings.ToUpper(name)] ||
+			m.isGene() && r.controls[r.genes.ID(m.Answer)]
 	}
-	return l
+	if isControl {
+		m.Answer.Meaning = names.Control
+	}
+	return m
 }
 
 // separators are the characters between the genes of a name that names several.
@@ -120,7 +115,7 @@ var suppressorStrain = regexp.MustCompile(`^S[0-9]+$`)
 // genesIn returns the genes of a name that names several, whatever else it has: YAL001C_YAL002W,
 // tfc3Δ-vps8Δ, TP53-KO_VARS1-KO. Taken for a strain or an allele of the first, it would delete that
 // gene alone.
-func (r *alleleReader) genesIn(name string) []string {
+func (r *alleles) genesIn(name string) []string {
 	if r.isName(name) {
 		return nil
 	}
@@ -136,7 +131,7 @@ func (r *alleleReader) genesIn(name string) []string {
 
 // genesBehind returns the genes in what follows the first one, each the longest name between
 // separators.
-func (r *alleleReader) genesBehind(rest string) (genes []string) {
+func (r *alleles) genesBehind(rest string) (genes []string) {
 	for rest != "" {
 		part := strings.TrimLeft(rest, separators)
 		hyphen := strings.Contains(rest[:len(rest)-len(part)], "-")
@@ -158,7 +153,7 @@ func (r *alleleReader) genesBehind(rest string) (genes []string) {
 
 // isSecond reports whether a part of a name, perhaps after a hyphen, is another gene and not a
 // strain (dma1, not DMA1) or a substitution, which only the gene's own id takes precedence over.
-func (r *alleleReader) isSecond(part string, hyphen bool) bool {
+func (r *alleles) isSecond(part string, hyphen bool) bool {
 	_, strain := kindOfStrain(strings.ToLower(part))
 	if strain && !r.genes.Exact([]byte(part)).Known() {
 		return false
@@ -177,73 +172,73 @@ var wholeSystematicName = regexp.MustCompile(`(?i)^(Y[A-P][LR][0-9]{3}[WC](-[A-Z
 	`R[0-9]{4}[WC]|T[A-Z]([A-Z]{2})?\([ACGTUN]{3}\)[A-Q][0-9]*|YNC[A-Q][0-9]{4}[WC])$`)
 
 // isName reports whether a part of a name is the name of a gene, in the graph or not.
-func (r *alleleReader) isName(name string) bool {
+func (r *alleles) isName(name string) bool {
 	name, _ = cutDelta(name)
 	return r.isWhole(name)
 }
 
 // isWhole is isName for a name without a deletion sign. What follows such a name is an allele.
-func (r *alleleReader) isWhole(name string) bool {
+func (r *alleles) isWhole(name string) bool {
 	return r.find(name).Known() || wholeSystematicName.MatchString(name)
 }
 
-// ofAllele returns the locus of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
+// ofAllele returns the mention of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
 // is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is not an
 // allele of YBL008W.
-func (r *alleleReader) ofAllele(allele string) locus {
-	whole := locus{name: allele, kind: samples.OtherAllele, several: r.genesIn(allele)}
-	if whole.several != nil {
+func (r *alleles) ofAllele(allele string) Mention {
+	whole := Mention{Text: []byte(allele), Kind: []byte(OtherAllele), Genes: r.genesIn(allele)}
+	if whole.Genes != nil {
 		return whole
 	}
 	name, deleted := cutDelta(allele)
 	if deleted {
-		return r.locus(name, samples.DeletionAllele)
+		return r.gene(name, DeletionAllele)
 	}
 	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '-') {
-		l := r.locus(name[:end], kindOfAllele(name[end:]))
-		if l.control || r.isWhole(l.name) {
+		l := r.gene(name[:end], kindOfAllele(name[end:]))
+		if l.isControl() || r.isWhole(string(l.Text)) {
 			return l
 		}
 	}
 	return whole
 }
 
-// ofAlleles returns the loci of alleles that are given by name, joined in one text.
-func (r *alleleReader) ofAlleles(names, separator string) (loci []locus, err error) {
+// ofAlleles returns the mentions of alleles that are given by name, joined in one text.
+func (r *alleles) ofAlleles(names, separator string) (mentions []Mention, err error) {
 	for name := range strings.SplitSeq(names, separator) {
 		if name == "" {
 			return nil, fmt.Errorf("strain %s: found an empty allele name, expected one such as tfc3-g349e or vps8Δ", fault.Quote(names))
 		}
-		loci = append(loci, r.ofAllele(name))
+		mentions = append(mentions, r.ofAllele(name))
 	}
-	return loci, nil
+	return mentions, nil
 }
 
-// ofName returns the locus of a name in a matrix: a gene's, which is deleted, or of yeast, a strain
+// ofName returns the mention of a name in a matrix: a gene's, which is deleted, or of yeast, a strain
 // id (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
-func (r *alleleReader) ofName(name string) locus {
-	whole := r.locus(name, samples.DeletionAllele)
-	hasMeaning := whole.control || whole.several != nil || r.isWhole(name)
+func (r *alleles) ofName(name string) Mention {
+	whole := r.gene(name, DeletionAllele)
+	hasMeaning := whole.isControl() || whole.Genes != nil || r.isWhole(name)
 	if !r.yeast || hasMeaning {
 		return whole
 	}
 	if orf, suffix, found := strings.Cut(name, "_"); found && r.isWhole(orf) {
 		kind, ok := kindOfStrain(strings.ToLower(suffix))
 		if !ok {
-			kind = samples.OtherAllele
+			kind = OtherAllele
 		}
-		return r.locus(orf, kind)
+		return r.gene(orf, kind)
 	}
-	if l := r.ofAllele(strings.ReplaceAll(name, " - ", "-")); r.isWhole(l.name) {
+	if l := r.ofAllele(strings.ReplaceAll(name, " - ", "-")); r.isWhole(string(l.Text)) {
 		return l
 	}
 	return whole
 }
 
-// ofStrain returns the loci of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 for a strain
+// ofStrain returns the mentions of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 for a strain
 // with several mutations. allele names them, joined by "+" in the same order; it is "" if the table
 // has no such column. It is used only for what the strain id does not say.
-func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
+func (r *alleles) ofStrain(id, allele string) ([]Mention, error) {
 	orfs, suffix, _ := strings.Cut(id, "_")
 	names := strings.Split(orfs, "+")
 	alleles := make([]string, len(names))
@@ -253,79 +248,79 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 				ingest.Plural(len(names), "gene", ""), fault.Quote(id), len(alleles), fault.Quote(allele))
 		}
 	}
-	loci := make([]locus, len(names))
+	mentions := make([]Mention, len(names))
 	for i, name := range names {
 		if name == "" {
 			return nil, fmt.Errorf("strain %s: found an empty gene name, expected one such as YAL001C", fault.Quote(id))
 		}
 		kind, several := r.strainKind(name, alleles[i], suffix, len(names) > 1)
-		loci[i] = r.locus(name, kind)
+		mentions[i] = r.gene(name, kind)
 		if several == nil && len(names) == 1 {
 			if several = r.genesIn(id); several != nil {
-				loci[i].name = id
+				mentions[i].Text = []byte(id)
 			}
 		}
 		if several != nil {
-			loci[i].several = several
+			mentions[i].Genes = several
 		}
 	}
-	return loci, nil
+	return mentions, nil
 }
 
 // strainKind returns the kind of one allele of a strain, and the genes of an allele that names
 // several.
-func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (kind samples.AlleleKind, several []string) {
+func (r *alleles) strainKind(orf, allele, suffix string, multiple bool) (kind AlleleKind, several []string) {
 	kind, ok := kindOfStrain(suffix)
 	switch {
 	case suppressor.MatchString(allele):
-		return samples.OtherAllele, nil
+		return OtherAllele, nil
 	case ok && !multiple:
 		return kind, nil
 	case allele == "" && suffix == "", allele != "" && strings.EqualFold(allele, orf):
-		return samples.DeletionAllele, nil
+		return DeletionAllele, nil
 	case allele == "":
-		return samples.OtherAllele, nil
+		return OtherAllele, nil
 	}
 	l := r.ofAllele(allele)
-	if r.ofAnother(l, r.locus(orf, l.kind)) {
-		l.kind = samples.OtherAllele
+	if r.ofAnother(l, r.gene(orf, string(l.Kind))) {
+		return OtherAllele, l.Genes
 	}
-	return l.kind, l.several
+	return string(l.Kind), l.Genes
 }
 
 // ofAnother reports whether an allele is named after a gene other than its owner.
-func (r *alleleReader) ofAnother(allele, owner locus) bool {
+func (r *alleles) ofAnother(allele, owner Mention) bool {
 	switch {
-	case allele.Meaning == names.Ambiguous, !r.isWhole(allele.name):
+	case allele.Answer.Meaning == names.Ambiguous, !r.isWhole(string(allele.Text)):
 		return false
-	case allele.Known() && owner.Known():
-		return allele.Gene != owner.Gene
+	case allele.Answer.Known() && owner.Answer.Known():
+		return allele.Answer.Gene != owner.Answer.Gene
 	}
-	return !strings.EqualFold(allele.name, owner.name)
+	return !bytes.EqualFold(allele.Text, owner.Text)
 }
 
-// ofMutation returns the locus of a gene and its mutation from another column: DELETION, DAMP, an
+// ofMutation returns the mention of a gene and its mutation from another column: DELETION, DAMP, an
 // allele's name, or "delta NAME" for the deletion of the open reading frame NAME.
-func (r *alleleReader) ofMutation(name, mutation string) locus {
+func (r *alleles) ofMutation(name, mutation string) Mention {
 	first, frame, _ := strings.Cut(strings.ToLower(mutation), " ")
 	switch {
 	case mutation == "", first == "deletion", first == "del", mutation == "Δ", first == "delta" && (frame == "" || strings.EqualFold(frame, name)):
-		return r.locus(name, samples.DeletionAllele)
+		return r.gene(name, DeletionAllele)
 	case first == "damp" && frame == "":
-		return r.locus(name, samples.DAmPAllele)
+		return r.gene(name, DAmPAllele)
 	case first == "delta":
-		return r.locus(name, samples.OtherAllele) // a neighbour's frame that overlaps the gene
+		return r.gene(name, OtherAllele) // a neighbour's frame that overlaps the gene
 	}
-	allele := locus{kind: samples.OtherAllele}
+	allele := Mention{Kind: []byte(OtherAllele)}
 	if r.yeast {
 		allele = r.ofAllele(mutation)
 	}
-	l := r.locus(name, allele.kind)
+	l := r.gene(name, string(allele.Kind))
 	if r.ofAnother(allele, l) {
-		l.kind = samples.OtherAllele
+		l.Kind = []byte(OtherAllele)
 	}
-	if allele.several != nil {
-		l.several = allele.several
+	if allele.Genes != nil {
+		l.Genes = allele.Genes
 	}
 	return l
 }

@@ -1,4 +1,4 @@
-package source
+package samples_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
+	"tcbuild/ingest/table"
 )
 
 // A name such as NKX2-1 is an allele of NKX2 only in sources that name yeast's alleles. In all
@@ -181,29 +182,19 @@ func TestSystematicNamesWithSuffix(t *testing.T) {
 // strain; "" is no gene.
 func checkAllele(t *testing.T, genes *ingest.Nodes, aliases, name, want string) {
 	t.Helper()
-	spec := opener{samples.Spec{Aliases: aliases, YeastAlleles: true}}
-	known, err := spec.names(opened(t), &ingest.Graph{Genes: genes})
+	spec := samples.Spec{Aliases: aliases, YeastAlleles: true}
+	inMatrix, allele, strain, err := samples.AlleleMeanings(spec, genes, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := spec.alleleReader(known)
-	text := func(l locus) string {
-		if l.Meaning != names.Gene {
-			return ""
-		}
-		return genes.IDs[l.Gene] + " " + l.kind
+	if inMatrix != want {
+		t.Errorf("in a matrix, %s is read as %q, expected %q", name, inMatrix, want)
 	}
-	if got := text(reader.ofName(name)); got != want {
-		t.Errorf("in a matrix, %s is read as %q, expected %q", name, got, want)
+	if allele != want && !strings.ContainsAny(name, "_ ") {
+		t.Errorf("as an allele, %s is read as %q, expected %q", name, allele, want)
 	}
-	if got := text(reader.ofAllele(name)); got != want && !strings.ContainsAny(name, "_ ") {
-		t.Errorf("as an allele, %s is read as %q, expected %q", name, got, want)
-	}
-	if want != "" {
-		return
-	}
-	if loci, err := reader.ofStrain(name, ""); err != nil || text(loci[0]) != "" {
-		t.Errorf("as a strain, %s is read as %q, %v", name, text(loci[0]), err)
+	if want == "" && strain != "" {
+		t.Errorf("as a strain, %s is read as %q", name, strain)
 	}
 }
 
@@ -224,5 +215,44 @@ func TestAllelesOfOtherGenes(t *testing.T) {
 	checkSamples(t, samples, []string{"0 YBL008W+YOL130W [1]"})
 	if want := "samples: 1 of 4 entries of s.tsv; dropped: 3 of allele kind other, which is not among alleles"; report != want {
 		t.Errorf("got %s\nwant %s", report, want)
+	}
+}
+
+// In every kind of input, a name of a gene outside the graph matches no other gene.
+func TestGenesOutsideTheGraph(t *testing.T) {
+	file := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
+	aliases := names.AliasTable{TextSpec: table.TextSpec{File: file}, ID: "orf", Names: []string{"name", "alias"}}
+	const message = `gene "SWC3" (YAL011W) is not in the graph (2 genes)`
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YOL130W"}, nil)
+	for _, c := range []struct{ name, source, text string }{
+		{"columns", "", "genes\ty\nTFC3|SWC3\t1\nTFC3\t2\n"},
+		{"matrix", "matrix", "gene\ty\nSWC3\t1\nTFC3\t2\n"},
+		{"matrix of genes", "matrix", "gene\tSWC3\tALR1\nTFC3\t1\t2\n"},
+		{"mutations", "emap", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\ty\nTFC3\tSWC3\t\t\t1\nTFC3\tALR1\t\t\t2\n"},
+		{"strains", "costanzo2016", sgaHeader + "TFC3_sn1\ttfc3\tSWC3_dma1\tswc3\tDMA30\t1\t0\nTFC3_sn1\ttfc3\tALR1_dma1\talr1\tDMA30\t2\t0\n"},
+		{"alleles", "kuzmin2018_links", "Triplete_Name y\ntfc3Δ_SWC3Δ 1\ntfc3Δ_alr1Δ 2\n"},
+	} {
+		spec := screenOf(t, "matrix", c.text, "")
+		if c.source != "" {
+			spec = screenOf(t, c.source, c.text, "")
+		} else {
+			spec.Matrix, spec.Alleles = false, nil
+		}
+		if c.name == "matrix of genes" {
+			spec.ColumnsAre = samples.SecondGenes
+		}
+		spec.AliasTables = []names.AliasTable{aliases}
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
+		_, _, err = readScreen(t, screen, err, genes)
+		checkFault(t, err, fault.Input, message)
+		if got := fault.HintOf(err); !strings.HasPrefix(got, "add YAL011W to the graph") {
+			t.Errorf("%s: the hint is %s", c.name, got)
+		}
+		spec.UnknownGenes = ingest.DropSample
+		screen, err = openForm(spec, &ingest.Graph{Genes: genes})
+		samples, report, err := readScreen(t, screen, err, genes)
+		if err != nil || len(samples) != 1 || !strings.Contains(report, "1 of unknown genes") {
+			t.Errorf("%s: got %v of %q, %v", c.name, samples, report, err)
+		}
 	}
 }

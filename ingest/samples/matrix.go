@@ -1,0 +1,305 @@
+package samples
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/names"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/pairs"
+)
+
+// matrix reads a wide table, with a record for each value:
+//
+//	      YPD  YPGal
+//	TFC3  0.9  0.7
+//
+// gives TFC3: YPD, which mentions TFC3 and has the condition YPD, and TFC3: YPGal. If the columns
+// are genes, they are mentioned, too. It is shared by all workers, as is what it has of columns.
+type matrix struct {
+	*Spec
+	*table.Matrix
+	alleles alleles
+	pattern *regexp.Regexp // its first group is the name; nil: all of it is
+	columns []matrixColumn
+}
+
+// matrixColumn is a column: what it mentions, if columns are genes, and whether its name says that
+// its strains keep part of the gene's function.
+type matrixColumn struct {
+	name        string
+	mention     Mention
+	partialLoss bool
+}
+
+// matrixForm is a matrix with what one worker needs.
+type matrixForm struct {
+	*matrix
+	record     Record
+	phenotypes [1]float64
+	attributes []ingest.Value
+	kinds      []byte
+}
+
+// ofGenes reports whether the columns are genes.
+func (m *matrix) ofGenes() bool { return m.ColumnsAre == SecondGenes }
+
+// openMatrix finds out what a matrix has.
+func openMatrix(spec *Spec, layout *table.Matrix, known *names.Resolver) (*matrix, error) {
+	m := &matrix{Spec: spec, Matrix: layout, alleles: spec.allelesOf(known)}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := m.checkColumns(known); err != nil {
+		return nil, err
+	}
+	for _, name := range m.Names {
+		column := matrixColumn{name: name, partialLoss: m.partialLossOf(name)}
+		if m.ofGenes() {
+			var err error
+			if column.mention, err = m.mention([]byte(name)); err != nil {
+				return nil, fmt.Errorf("read matrix %s: %w", spec.File, err)
+			}
+		}
+		m.columns = append(m.columns, column)
+	}
+	return m, nil
+}
+
+// check checks the settings that only matrices have.
+func (m *matrix) check() (err error) {
+	if m.GenePattern != "" {
+		if m.pattern, err = regexp.Compile(m.GenePattern); err == nil && m.pattern.NumSubexp() == 0 {
+			err = fmt.Errorf("found %s, expected a group", fault.Quote(m.GenePattern))
+		}
+		if err != nil {
+			return badSetting("put the name in parentheses, as in ^(.+)_YPD$", "gene_pattern: %w", err)
+		}
+	}
+	switch {
+	case m.Triangle != "" && !m.ofGenes():
+		return badSetting("set columns_are=genes",
+			"triangle: it applies only to a matrix whose columns are genes")
+	case m.Kind == "":
+		return nil
+	case CheckKind(m.Kind) != nil || strings.TrimSpace(m.Kind) != m.Kind:
+		return badSetting("name one kind, such as activation",
+			"kind: found %s, expected a kind", fault.Quote(m.Kind))
+	}
+	return nil
+}
+
+// samplesColumns are the columns of the samples.
+func (m *matrix) samplesColumns() ingest.Columns {
+	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("value")}
+	text := func(name string) {
+		attribute := ingest.Attribute{Name: name, Type: ingest.TextAttribute}
+		columns.Attributes = append(columns.Attributes, attribute)
+	}
+	if !m.ofGenes() {
+		text("condition")
+	}
+	if m.Kind != "" {
+		text(ingest.KindsAttribute)
+		columns.Kinds, columns.KindsApart = ingest.KindsAttribute, true
+	}
+	if m.Merges() {
+		columns.Attributes = append(columns.Attributes, ingest.RowAttribute)
+		columns.Compared = 1
+	}
+	return columns
+}
+
+// mention is what the name of a row or column mentions.
+func (m *matrix) mention(name []byte) (Mention, error) {
+	if m.pattern != nil {
+		found := m.pattern.FindSubmatch(name)
+		if found == nil {
+			return Mention{}, fault.New(fault.Input, "check gene_pattern",
+				"found %s, expected what matches %s", fault.Quote(name), m.GenePattern)
+		}
+		name = found[1]
+	}
+	return m.alleles.ofName(string(name)), nil
+}
+
+func (m *matrixForm) strict() bool { return false }
+
+func (m *matrixForm) Records(b *table.Batch, i int, yield func(*Record) error) error {
+	name := b.Text(0, i)
+	if m.ColumnsAre == "" && slices.Contains(m.Names, string(name)) {
+		return fault.New(fault.Input, columnsAreHint,
+			"found row %s, which is also a column, expected columns that are not genes", fault.Quote(name))
+	}
+	row, err := m.mention(name)
+	if err != nil {
+		return err
+	}
+	r := &m.record
+	r.Row = b.First + int64(i)
+	for k := range m.columns {
+		column := &m.columns[k]
+		r.Column, r.Why = k, m.drops(&row, column)
+		r.Mentions = append(r.Mentions[:0], row)
+		if m.ofGenes() {
+			r.Mentions = append(r.Mentions, column.mention)
+		}
+		r.ID = append(append(append(r.ID[:0], name...), ": "...), column.name...)
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drops says why a cell is no sample, whatever its genotype.
+func (m *matrix) drops(row *Mention, column *matrixColumn) ingest.Reason {
+	isPair := m.ofGenes() && row.isGene() && column.mention.isGene()
+	switch {
+	case column.partialLoss && m.PartialLoss == DropPartialLoss:
+		return ingest.PartialLoss
+	case !column.partialLoss && m.PartialLoss == OnlyPartialLoss:
+		return ingest.WholeLoss
+	case isPair && row.Answer.Gene == column.mention.Answer.Gene:
+		return ingest.SelfPair
+	}
+	return ingest.Kept
+}
+
+func (m *matrixForm) Values(b *table.Batch, i int, r *Record, genotype *Genotype) (err error) {
+	column := &m.columns[r.Column]
+	if m.phenotypes[0], err = b.Finite(1+r.Column, i); err != nil {
+		hint := cmp.Or(fault.HintOf(err), emptyHint)
+		return fault.New(fault.Input, hint, "phenotype %s: %w", fault.Quote(column.name), err)
+	}
+	m.attributes = m.attributes[:0]
+	if !m.ofGenes() {
+		m.attributes = append(m.attributes, ingest.Value{Text: []byte(column.name)})
+	}
+	if m.Kind != "" {
+		m.kinds = m.kinds[:0]
+		for range genotype.Genes {
+			m.kinds = ingest.AppendKind(m.kinds, []byte(m.Kind))
+		}
+		m.attributes = append(m.attributes, ingest.Value{Text: m.kinds})
+	}
+	if m.Merges() { // ingest.RowAttribute
+		m.attributes = append(m.attributes, ingest.Value{Number: float64(r.Row)})
+	}
+	r.Phenotypes, r.Attributes = m.phenotypes[:], m.attributes
+	return nil
+}
+
+// matrixOrder is what depends on the order of a matrix's rows: names that repeat, and the two cells
+// of each pair of genes.
+type matrixOrder struct {
+	*matrix
+	rows    map[string]bool // so far
+	deleted map[uint32]bool // genes of the rows so far
+	pairs   *pairs.Set      // double mutants so far
+	halves  *halves         // nil unless the columns are genes
+}
+
+func (m *matrix) inOrder() *matrixOrder {
+	o := &matrixOrder{matrix: m, rows: make(map[string]bool), deleted: make(map[uint32]bool),
+		pairs: pairs.New(true)}
+	if m.ofGenes() {
+		o.halves = newHalves(m.columns, m.Triangle)
+	}
+	return o
+}
+
+func (o *matrixOrder) add(p *part[*table.Batch]) (row int64, err error) {
+	batch, cells := p.batch.Twin(), cellsOf(p)
+	kept := ingest.NewSamples(0, o.samplesColumns(), 0)
+	if o.halves != nil {
+		defer func() { p.samples = []*ingest.Samples{kept} }()
+	}
+	for i := p.from; i < p.to && p.includes(i); i++ {
+		row = p.first + int64(i)
+		name := batch.Text(0, i)
+		if o.rows[string(name)] && !o.AllowDuplicateIDs {
+			return row, fault.New(fault.Input, duplicateNameHint,
+				"found a second row %s, expected unique names", fault.Quote(name))
+		}
+		o.rows[string(name)] = true
+		mention, err := o.mention(name)
+		if err != nil {
+			return row, err
+		}
+		o.startRow(name, &mention, &p.account)
+		for s := cells.next(row); s != nil; s = cells.next(row) {
+			why, err := o.cell(string(name), s, cells.column, &p.account)
+			switch {
+			case err != nil:
+				return row, err
+			case why != ingest.Kept:
+				p.account.Drop(why, "", row, nil)
+			case o.halves != nil:
+				kept.Append(s.ID, s.Genes, s.Phenotypes, s.Attributes)
+			}
+		}
+	}
+	return row, nil
+}
+
+func (o *matrixOrder) startRow(name []byte, mention *Mention, account *ingest.Account) {
+	account.Add(ingest.MatrixRow, "", 1)
+	if mention.isGene() {
+		if o.deleted[mention.Answer.Gene] {
+			account.Add(ingest.MatrixRowAgain, "", 1)
+		}
+		o.deleted[mention.Answer.Gene] = true
+	}
+	if o.halves != nil {
+		o.halves.startRow(string(name), mention)
+	}
+}
+
+// cell says why the sample of a cell is left out: it is in the triangle that is not read, or equals
+// the other cell of its pair.
+func (o *matrixOrder) cell(
+	name string, s *ingest.Sample, k int, account *ingest.Account,
+) (ingest.Reason, error) {
+	column := &o.columns[k]
+	if o.halves != nil {
+		equal := o.halves.addValue(name, column.name, s.Phenotypes[0])
+		oneTriangle := o.Triangle == UpperTriangle || o.Triangle == LowerTriangle
+		switch {
+		case oneTriangle && o.halves.leavesOut(column.name):
+			return ingest.OtherTriangle, nil
+		case oneTriangle, o.BothHalves, o.AllowDuplicateIDs:
+		default:
+			if err := o.halves.asymmetric(); err != nil {
+				return 0, err
+			}
+			if equal {
+				return ingest.OtherHalf, nil
+			}
+		}
+	}
+	if column.partialLoss {
+		account.Add(ingest.PartialLossKept, "", 1)
+	}
+	if len(s.Genes) == 2 {
+		if _, meeting := o.pairs.Meet(s.Genes[0], s.Genes[1]); meeting != pairs.First {
+			account.Add(ingest.PairAgain, "", 1)
+		}
+	}
+	return ingest.Kept, nil
+}
+
+func (o *matrixOrder) end(above int64) error {
+	if o.halves == nil || above < allRows {
+		return nil
+	}
+	if err := o.halves.filled(); err != nil {
+		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", o.File, err)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package samples
+
+import (
+	"tcbuild/ingest"
+	"tcbuild/ingest/names"
+)
+
+// A Record is what a row, a cell of a matrix, or a record of a store says of one sample. Of the row
+// s7  TFC3|ctrl  0.5 it is the row's number, the id s7, mentions of TFC3 and ctrl, and the value.
+//
+// A form makes it, and a Genotyper makes a genotype of its mentions. It is valid until the form
+// makes the next one.
+type Record struct {
+	Row      int64 // in the table; of a store, the record's number
+	ID       []byte
+	Mentions []Mention
+	// Kinds is the number of kinds that a row lists for the Listed mentions that it begins with: 1,
+	// which is of all, or as many; others are an error if the row perturbs a gene.
+	Kinds, Listed int
+
+	// Why says that the form itself drops the record, or is ingest.Kept.
+	Why    ingest.Reason
+	Column int // of a matrix
+
+	Phenotypes []float64
+	Attributes []ingest.Value
+	Trimmed    int // texts of attributes that had spaces around them
+	Infinite   int // values that count as missing
+}
+
+// A Mention is a name as it is written, with what it means.
+type Mention struct {
+	Text   []byte
+	Answer names.Answer
+	// Kind is the kind of the perturbation, or of the allele; nil if nothing says it.
+	Kind []byte
+	// Experiment counts the experiments of a store's record. Two names of one gene in one experiment
+	// are synonyms.
+	Experiment int
+	Stays      bool // written as GENE=KIND: the gene stays in the graph
+	Repeated   bool // in an experiment of the same names as the first
+	// Genes are those that a screen's text names, if it names several: YAL001C_YAL002W.
+	Genes []string
+}
+
+func (m *Mention) isGene() bool { return m.Answer.Meaning == names.Gene }
+
+func (m *Mention) isControl() bool { return m.Answer.Meaning == names.Control }
+
+// A form reads the records of one layout from batches of a type. Each worker has its own.
+type form[B any] interface {
+	// Records yields the records of row i, without their values. It stops at the first error.
+	Records(batch B, i int, yield func(*Record) error) error
+	// Values adds the values of a record, which has a genotype if it becomes a sample. strict says
+	// that a wrong value is an error even if it does not.
+	Values(batch B, i int, r *Record, genotype *Genotype) error
+	strict() bool
+}

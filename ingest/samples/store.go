@@ -1,0 +1,124 @@
+package samples
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/samples/torchcell"
+)
+
+// storeForm reads records of a torchcell store: each is a sample, named by its number. As in
+// torchcell, a perturbation of any type deletes its gene, and a sample deletes the genes of all
+// experiments in its record, which usually name the same ones.
+type storeForm struct {
+	contents  *torchcell.Contents
+	genotyper *Genotyper
+	// by column: the phenotype or attribute that it is, or none
+	phenotypeOf, attributeOf []int
+	kindsAt                  int // the attribute with the kinds of a whole record, or none
+	rowAt                    int // the attribute that is ingest.RowAttribute, or none
+
+	row        torchcell.Row
+	record     Record
+	phenotypes []float64
+	attributes []ingest.Value
+	texts      [][]byte // memory for the attributes that are kinds
+}
+
+// none stands for a column that a store's samples lack.
+const none = -1
+
+func (p *storeSet) newForm() form[torchcell.Chunk] {
+	layout, columns := &p.layout, len(p.contents.Columns)
+	f := &storeForm{
+		contents: p.contents, genotyper: p.genotyper, kindsAt: none,
+		phenotypeOf: slices.Repeat([]int{none}, columns),
+		attributeOf: slices.Repeat([]int{none}, columns),
+		phenotypes:  make([]float64, len(layout.phenotypes)),
+		attributes:  make([]ingest.Value, len(layout.attributes)),
+		texts:       make([][]byte, len(layout.attributes)),
+		rowAt:       slices.Index(layout.attributes, rowColumn),
+	}
+	if len(layout.attributes) > 0 {
+		f.kindsAt = layout.kindsAt
+	}
+	for k, column := range layout.phenotypes {
+		f.phenotypeOf[column] = k
+	}
+	for k, column := range layout.attributes {
+		if column >= 0 {
+			f.attributeOf[column] = k
+		}
+	}
+	return f
+}
+
+func (f *storeForm) strict() bool { return false }
+
+func (f *storeForm) Records(chunk torchcell.Chunk, i int, yield func(*Record) error) error {
+	f.contents.Decode(chunk, i, &f.row)
+	r := &f.record
+	r.Row, r.Mentions = int64(f.row.Number), r.Mentions[:0]
+	r.ID = strconv.AppendInt(r.ID[:0], r.Row, 10)
+	for experiment, perturbations := range f.row.Genotypes {
+		repeated := experiment > 0 && slices.EqualFunc(perturbations, f.row.Genotypes[0], sameGene)
+		for _, p := range perturbations {
+			r.Mentions = append(r.Mentions, Mention{
+				Text: p.Gene, Answer: f.genotyper.names.Find(p.Gene), Kind: p.Type,
+				Experiment: experiment, Repeated: repeated,
+			})
+		}
+	}
+	return yield(r)
+}
+
+func sameGene(a, b torchcell.Perturbation) bool { return bytes.Equal(a.Gene, b.Gene) }
+
+// Values reads the values of a record. An infinite one is not a measurement: it counts as missing.
+func (f *storeForm) Values(_ torchcell.Chunk, _ int, r *Record, genotype *Genotype) error {
+	r.Trimmed, r.Infinite = 0, 0
+	for k := range f.phenotypes {
+		f.phenotypes[k] = math.NaN()
+	}
+	for k := range f.attributes {
+		f.attributes[k] = ingest.Value{Number: math.NaN()}
+	}
+	if f.kindsAt >= 0 {
+		f.setKinds(f.kindsAt, genotype, allExperiments)
+	}
+	for _, cell := range f.row.Cells {
+		phenotype, attribute := f.phenotypeOf[cell.Column], f.attributeOf[cell.Column]
+		number := cell.Number
+		if isUsed := phenotype >= 0 || attribute >= 0; isUsed && math.IsInf(number, 0) {
+			r.Infinite++
+			number = math.NaN()
+		}
+		switch {
+		case phenotype >= 0:
+			f.phenotypes[phenotype] = number
+		case attribute >= 0 && cell.PerturbationsOf >= 0:
+			f.setKinds(attribute, genotype, cell.PerturbationsOf)
+		case attribute >= 0:
+			text, trimmed := ingest.TrimText(cell.Text)
+			r.Trimmed += trimmed
+			f.attributes[attribute] = ingest.Value{Text: text, Number: number}
+		}
+	}
+	if f.rowAt >= 0 {
+		f.attributes[f.rowAt].Number = float64(r.Row)
+	}
+	r.Phenotypes, r.Attributes = f.phenotypes, f.attributes
+	return nil
+}
+
+// setKinds makes an attribute the kinds of an experiment's perturbations.
+func (f *storeForm) setKinds(attribute int, genotype *Genotype, experiment int) {
+	value := f.genotyper.kindsText(f.texts[attribute][:0], &f.record, genotype, experiment)
+	f.attributes[attribute].Text = value.Text
+	if value.Text != nil {
+		f.texts[attribute] = value.Text
+	}
+}
