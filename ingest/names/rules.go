@@ -54,7 +54,7 @@ func (r *Resolver) With(given Rules) (*Resolver, error) {
 	for _, name := range given.Controls {
 		if strings.TrimSpace(name) != name || name == "" {
 			return nil, fault.New(fault.Usage, "write names as in --controls ctrl,non-targeting",
-				"controls: found %s, expected a name without spaces around it", fault.Quote(name))
+				"--controls: found %s, expected a name without spaces around it", fault.Quote(name))
 		}
 		if strings.Contains(name, "*") {
 			c.globs = append(c.globs, glob(name, given.Delimiter))
@@ -77,7 +77,8 @@ func (r *Resolver) With(given Rules) (*Resolver, error) {
 	for _, id := range r.nodes.IDs {
 		if c.any && c.isControl([]byte(id)) {
 			return nil, fault.New(fault.Usage, "remove the name from --controls, or rename the gene",
-				"found %s, which is a gene of the graph, expected names that delete nothing",
+				"--controls: found %s, which is a gene of the graph, "+
+					"expected names that delete nothing",
 				fault.Quote(id))
 		}
 	}
@@ -105,6 +106,25 @@ func (c *rules) isControl(name []byte) bool {
 		return true
 	}
 	return slices.ContainsFunc(c.globs, func(g *regexp.Regexp) bool { return g.Match(name) })
+}
+
+// Part returns the part of a text that the pattern for genes matches, and a control as it is. A text
+// that it does not match is a fault.Input.
+func (r *Resolver) Part(text []byte) ([]byte, error) {
+	if r.rules.pattern == nil {
+		return text, nil
+	}
+	if _, part := r.rules.apply(text); part != nil {
+		return part, nil
+	}
+	return nil, r.Explain(text)
+}
+
+// WithoutPattern returns a resolver that reads the parts of names that Part returns.
+func (r *Resolver) WithoutPattern() *Resolver {
+	without := *r
+	without.rules.pattern = nil
+	return &without
 }
 
 // apply says whether a name, or the part of it that the pattern of genes matches, is a control, and

@@ -90,12 +90,7 @@ func (r *alleles) spelling(name string) string {
 func (r *alleles) gene(name string, kind AlleleKind) Mention {
 	m := Mention{Text: []byte(name), Kind: []byte(kind), Answer: r.find(name)}
 	m.Genes = r.genesIn(name)
-	isControl := r.controls[name]
-	if r.yeast {
-		isControl = r.controls[strings.ToUpper(name)] ||
-			m.isGene() && r.controls[r.genes.ID(m.Answer)]
-	}
-	if isControl {
+	if r.controls[strings.ToUpper(name)] || m.isGene() && r.controls[r.genes.ID(m.Answer)] {
 		m.Answer.Meaning = names.Control
 	}
 	return m

@@ -148,7 +148,7 @@ func TestControlsOfScreens(t *testing.T) {
 		_, err = open("ctrl")
 		checkFault(t, err, fault.Input, `gene "Ctrl" is not in `)
 		_, err = open("ctrl", "Ctrl", "TP53")
-		checkFault(t, err, fault.Usage, `read --controls for `, `found "TP53", which is a gene of the graph`)
+		checkFault(t, err, fault.Usage, `--controls: found "TP53"`, `"TP53", which is a gene of the graph`)
 	}
 }
 

@@ -3,7 +3,6 @@ package samples
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ type matrix struct {
 	*Spec
 	*table.Matrix
 	alleles alleles
-	pattern *regexp.Regexp // its first group is the name; nil: all of it is
+	names   *names.Resolver
 	columns []matrixColumn
 }
 
@@ -51,7 +50,7 @@ func (m *matrix) ofGenes() bool { return m.ColumnsAre == SecondGenes }
 
 // openMatrix finds out what a matrix has.
 func openMatrix(spec *Spec, layout *table.Matrix, known *names.Resolver) (*matrix, error) {
-	m := &matrix{Spec: spec, Matrix: layout, alleles: spec.allelesOf(known)}
+	m := &matrix{Spec: spec, Matrix: layout, alleles: spec.allelesOf(known), names: known}
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -72,15 +71,7 @@ func openMatrix(spec *Spec, layout *table.Matrix, known *names.Resolver) (*matri
 }
 
 // check checks the settings that only matrices have.
-func (m *matrix) check() (err error) {
-	if m.GenePattern != "" {
-		if m.pattern, err = regexp.Compile(m.GenePattern); err == nil && m.pattern.NumSubexp() == 0 {
-			err = fmt.Errorf("found %s, expected a group", fault.Quote(m.GenePattern))
-		}
-		if err != nil {
-			return badSetting("put the name in parentheses, as in ^(.+)_YPD$", "gene_pattern: %w", err)
-		}
-	}
+func (m *matrix) check() error {
 	switch {
 	case m.Triangle != "" && !m.ofGenes():
 		return badSetting("set columns_are=genes",
@@ -117,15 +108,11 @@ func (m *matrix) samplesColumns() ingest.Columns {
 
 // mention is what the name of a row or column mentions.
 func (m *matrix) mention(name []byte) (Mention, error) {
-	if m.pattern != nil {
-		found := m.pattern.FindSubmatch(name)
-		if found == nil {
-			return Mention{}, fault.New(fault.Input, "check gene_pattern",
-				"found %s, expected what matches %s", fault.Quote(name), m.GenePattern)
-		}
-		name = found[1]
+	part, err := m.names.Part(name)
+	if err != nil {
+		return Mention{}, err
 	}
-	return m.alleles.ofName(string(name)), nil
+	return m.alleles.ofName(string(part)), nil
 }
 
 func (m *matrixForm) strict() bool { return false }

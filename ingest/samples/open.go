@@ -262,7 +262,11 @@ func (a *accounted) checkControls(account *ingest.Account) error {
 	spec := &a.set.spec
 	dropped, kept := account.Sum(ingest.OnlyControls), account.Sum(ingest.ControlSample)
 	samples := account.Kept + account.Sum(ingest.WhereNotTrue) + dropped
-	path, controls := spec.File, fault.List(slices.Sorted(slices.Values(spec.Controls)))
+	named := slices.Sorted(slices.Values(spec.Controls))
+	if spec.ControlPattern != "" {
+		named = append(named, spec.ControlPattern)
+	}
+	path, controls := spec.File, fault.List(named)
 	switch found := dropped + kept; {
 	case found > 0 && found == samples && !spec.YeastAlleles:
 		return fault.New(fault.Input, "check --controls: its names delete nothing",

@@ -67,9 +67,15 @@ type Spec struct {
 	// [deletion])
 	Alleles []AlleleKind `yaml:"alleles" forms:"strain-table matrix" default:"deletion"`
 
-	// names that appear in place of a gene but delete nothing, such as ctrl; in tables of yeast's
-	// strains, also genes replaced by a marker
+	// names that appear in place of a gene but delete nothing, such as ctrl or negative_control_*;
+	// in tables of yeast's strains, also genes replaced by a marker
 	Controls []string `yaml:"controls" forms:"table strain-table matrix store"`
+	// regular expression that matches whole names of further controls, such as nt[0-9]+
+	ControlPattern string `yaml:"control_pattern" forms:"table strain-table matrix store"`
+	// regular expression whose first group is the gene or strain in a name, such as ^(.+)_g[0-9]+$
+	// for guides; in a matrix, in names of rows and of columns that are genes (default: the whole
+	// name)
+	GenePattern string `yaml:"gene_pattern" forms:"table strain-table matrix store"`
 	// file SGD_features.tab, for other names of genes: the first of alias_tables
 	Aliases     string             `yaml:"aliases" forms:"table strain-table matrix store"`
 	AliasTables []names.AliasTable `yaml:"alias_tables" forms:"table strain-table matrix store"` // tables of other gene names
@@ -125,9 +131,6 @@ type MatrixSpec struct {
 	// DAmP): drop them, keep them as deletions, or only, which drops all other columns (default: an
 	// error)
 	PartialLoss PartialLoss `yaml:"partial_loss" words:"drop keep only"`
-	// regular expression whose first group is the gene or strain in a row's name and, if columns are
-	// genes, in a column's name (default: the whole name)
-	GenePattern string `yaml:"gene_pattern"`
 	// keep both cells, (a, b) and (b, a), in a matrix of genes. By default, a matrix with equal cells
 	// is symmetric: the second cell of each pair is dropped, and a pair that differs is an error
 	BothHalves bool `yaml:"both_halves"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 )
 
@@ -20,6 +21,7 @@ import (
 type strains struct {
 	tableValues
 	alleles alleles
+	names   *names.Resolver
 	columns []strainColumns
 	known   []map[string][]Mention // by the texts of the columns
 	key     []byte
@@ -124,8 +126,12 @@ func (s *strains) mentions(b *table.Batch, i, strain int) ([]Mention, error) {
 	if known, ok := s.known[strain][string(s.key)]; ok {
 		return known, nil
 	}
+	name, err := s.names.Part(s.key[:split])
+	if err != nil {
+		return nil, err
+	}
 	detail := strings.TrimPrefix(string(s.key[split:]), "\t")
-	mentions, err := c.read(&s.alleles, string(s.key[:split]), detail)
+	mentions, err := c.read(&s.alleles, string(name), detail)
 	if err == nil {
 		s.known[strain][string(s.key)] = mentions
 	}

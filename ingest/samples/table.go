@@ -80,7 +80,7 @@ func (t *tableSet) openMatrix(known *names.Resolver) error {
 	if t.genotyper, err = t.spec.genotyper(known); err != nil {
 		return err
 	}
-	if t.matrix, err = openMatrix(&t.spec, layout, known); err != nil {
+	if t.matrix, err = openMatrix(&t.spec, layout, t.genotyper.names); err != nil {
 		return err
 	}
 	t.text, t.columns = layout.Options, t.matrix.samplesColumns()
@@ -128,7 +128,8 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 	}
 	if ofStrains != nil {
 		t.newForm = func() form[*table.Batch] {
-			s := &strains{tableValues: values, columns: ofStrains, alleles: spec.allelesOf(known)}
+			s := &strains{tableValues: values, columns: ofStrains, alleles: spec.allelesOf(t.genotyper.names),
+				names: t.genotyper.names}
 			for range ofStrains {
 				s.known = append(s.known, make(map[string][]Mention))
 			}
@@ -141,15 +142,14 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 // isScreen reports whether names are those of strains and alleles.
 func (s *Spec) isScreen() bool { return s.Matrix || s.Strains != nil }
 
-// allelesOf knows controls by their names. Of yeast, these are in upper case, and genes have their
+// allelesOf reads strains and alleles. Of yeast, controls are in upper case, and genes have their
 // ids, too.
 func (s *Spec) allelesOf(genes *names.Resolver) alleles {
-	r := alleles{genes: genes, controls: make(map[string]bool), yeast: s.YeastAlleles}
+	r := alleles{genes: genes.WithoutPattern(), controls: make(map[string]bool), yeast: s.YeastAlleles}
+	if !r.yeast {
+		return r // whose names have controls
+	}
 	for _, name := range s.Controls {
-		if !r.yeast {
-			r.controls[name] = true
-			continue
-		}
 		name = strings.ToUpper(name)
 		r.controls[name] = true
 		if answer := genes.Find([]byte(name)); answer.Meaning == names.Gene {
@@ -161,14 +161,16 @@ func (s *Spec) allelesOf(genes *names.Resolver) alleles {
 
 // genotyper makes the Genotyper of a set, with names by its rules.
 func (s *Spec) genotyper(known *names.Resolver) (*Genotyper, error) {
-	rules := names.Rules{Delimiter: cmp.Or(s.GeneDelimiter, defaultGeneDelimiter)}
+	rules := names.Rules{
+		GenePattern: s.GenePattern, ControlPattern: s.ControlPattern,
+		Delimiter: cmp.Or(s.GeneDelimiter, defaultGeneDelimiter),
+	}
 	if !s.YeastAlleles { // whose controls are markers, which are genes
 		rules.Controls = s.Controls
 	}
 	withRules, err := known.With(rules)
 	if err != nil {
-		return nil, fault.New(fault.Usage, fault.HintOf(err),
-			"read --controls for %s: %w", s.File, err)
+		return nil, fault.New(fault.Usage, fault.HintOf(err), "read perturbations %s: %w", s.File, err)
 	}
 	removing, err := prepareRemoving(s.RemovingKinds)
 	g := &Genotyper{
@@ -180,7 +182,7 @@ func (s *Spec) genotyper(known *names.Resolver) (*Genotyper, error) {
 		g.severals = "put each gene in a column of its own"
 	}
 	if s.isScreen() {
-		g.names, g.removing, g.alleles = known, nil, s.Alleles
+		g.removing, g.alleles = nil, s.Alleles
 		if len(g.alleles) == 0 {
 			g.alleles = []AlleleKind{DeletionAllele}
 		}
