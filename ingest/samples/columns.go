@@ -2,6 +2,7 @@ package samples
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -256,6 +257,31 @@ func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []stri
 		c.roles[column] = roleGenes
 	}
 	return nil
+}
+
+// furtherGene matches the name of a column that may hold the second gene of each sample, such as
+// gene2 or gene_b.
+var furtherGene = regexp.MustCompile(`(?i)^genes?[ _.-]*(name[ _.-]*)?([0-9]|[a-d])$`)
+
+// findGenesColumn finds the column of genes by its name: genes, or gene, in any case.
+func findGenesColumn(columns []string, path string) ([]string, error) {
+	var found, further []string
+	for _, name := range columns {
+		switch lower := strings.ToLower(name); {
+		case name == defaultGenesColumn:
+			return []string{name}, nil
+		case lower == "genes", lower == "gene":
+			found = append(found, name)
+		case furtherGene.MatchString(name):
+			further = append(further, name)
+		}
+	}
+	if len(found) == 0 || len(found) == 1 && len(further) == 0 {
+		return append(found, defaultGenesColumn)[:1], nil
+	}
+	return nil, fault.New(fault.Input, "name them with genes_columns",
+		"read perturbations %s: found columns %s, expected one of genes",
+		path, fault.List(append(found, further...)))
 }
 
 // findID finds the column of sample ids, by its name or the default name. It may be a genes column.

@@ -156,7 +156,7 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 	spec := screenOf(t, "matrix", "g\tcold\nTFC3\t1\n", aliases)
 	spec.Triangle = samples.UpperTriangle
 	_, err := openForm(spec, &ingest.Graph{Genes: genes})
-	checkFault(t, err, fault.Usage, "triangle: it applies only to a matrix whose columns are genes")
+	checkFault(t, err, fault.Usage, "triangle: it applies only to a matrix whose rows and columns are genes")
 	spec = samples.Spec{TextSpec: table.TextSpec{File: "s.tsv"}, MatrixSpec: samples.MatrixSpec{Triangle: samples.UpperTriangle}, UnknownGenes: ingest.DropGene}
 	_, err = openForm(spec, &ingest.Graph{Genes: genes})
 	checkFault(t, err, fault.Usage, "triangle: it does not apply to a table")

@@ -5,6 +5,7 @@ import (
 
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/table/rows"
 )
 
 // list reads a table of genes: one column of lists, or of texts with a delimiter, or several
@@ -36,16 +37,11 @@ func (l *list) Records(b *table.Batch, i int, yield func(*Record) error) error {
 			l.mention(name)
 		}
 	case len(columns) == 1:
-		rest := b.Text(columns[0], i)
-		for more := len(rest) > 0; more; {
-			var name []byte
-			name, rest, more = l.names.Cut(rest)
-			l.mention(name)
-		}
+		l.addListed(b.Text(columns[0], i))
 	default:
 		for _, column := range columns {
 			if name := b.Text(column, i); len(name) > 0 {
-				l.mention(name)
+				l.addUnlessMissing(name)
 			}
 		}
 	}
@@ -54,6 +50,36 @@ func (l *list) Records(b *table.Batch, i int, yield func(*Record) error) error {
 	}
 	l.readID(b, i, r)
 	return yield(r)
+}
+
+// addListed adds the genes of a text: A|B, or A, B with spaces.
+func (l *list) addListed(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	name, rest, more := l.names.Cut(text)
+	if !more {
+		l.mention(name)
+		return
+	}
+	for {
+		l.addUnlessMissing(bytes.TrimSpace(name))
+		if !more {
+			return
+		}
+		name, rest, more = l.names.Cut(bytes.TrimLeft(rest, " "))
+	}
+}
+
+// addUnlessMissing adds a gene of several. R writes NA for one that is missing, but NA may be a
+// gene.
+func (l *list) addUnlessMissing(name []byte) {
+	l.mention(name)
+	last := len(l.record.Mentions) - 1
+	isMissing := len(name) > 0 && rows.IsMissing(name)
+	if isMissing && l.record.Mentions[last].Answer.Meaning == names.Unknown {
+		l.record.Mentions = l.record.Mentions[:last]
+	}
 }
 
 func (l *list) mention(name []byte) {

@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -19,7 +20,8 @@ import (
 //	TFC3  0.9  0.7
 //
 // gives TFC3: YPD, which mentions TFC3 and has the condition YPD, and TFC3: YPGal. If the columns
-// are genes, they are mentioned, too. It is shared by all workers, as is what it has of columns.
+// are genes, they are mentioned, too, or instead, if the rows are conditions. A row may list several
+// genes, TFC3|VPS8. It is shared by all workers, as is what it has of columns.
 type matrix struct {
 	*Spec
 	*table.Matrix
@@ -45,8 +47,11 @@ type matrixForm struct {
 	kinds      []byte
 }
 
-// ofGenes reports whether the columns are genes.
-func (m *matrix) ofGenes() bool { return m.ColumnsAre == SecondGenes }
+// columnGenes reports whether the columns are genes.
+func (m *matrix) columnGenes() bool { return m.ColumnsAre == SecondGenes }
+
+// ofPairs reports whether rows and columns are genes.
+func (m *matrix) ofPairs() bool { return m.columnGenes() && m.RowsAre != RowConditions }
 
 // openMatrix finds out what a matrix has.
 func openMatrix(spec *Spec, layout *table.Matrix, known *names.Resolver) (*matrix, error) {
@@ -54,12 +59,15 @@ func openMatrix(spec *Spec, layout *table.Matrix, known *names.Resolver) (*matri
 	if err := m.check(); err != nil {
 		return nil, err
 	}
+	for len(m.Names) > 1 && m.Names[len(m.Names)-1] == "" {
+		m.Names = m.Names[:len(m.Names)-1] // as Excel writes it; it has no values
+	}
 	if err := m.checkColumns(known); err != nil {
 		return nil, err
 	}
 	for _, name := range m.Names {
 		column := matrixColumn{name: name, partialLoss: m.partialLossOf(name)}
-		if m.ofGenes() {
+		if m.columnGenes() {
 			var err error
 			if column.mention, err = m.mention([]byte(name)); err != nil {
 				return nil, fmt.Errorf("read matrix %s: %w", spec.File, err)
@@ -73,9 +81,12 @@ func openMatrix(spec *Spec, layout *table.Matrix, known *names.Resolver) (*matri
 // check checks the settings that only matrices have.
 func (m *matrix) check() error {
 	switch {
-	case m.Triangle != "" && !m.ofGenes():
+	case m.RowsAre == RowConditions && !m.columnGenes():
 		return badSetting("set columns_are=genes",
-			"triangle: it applies only to a matrix whose columns are genes")
+			"rows_are: found conditions, expected columns that are genes")
+	case m.Triangle != "" && !m.ofPairs():
+		return badSetting("set columns_are=genes",
+			"triangle: it applies only to a matrix whose rows and columns are genes")
 	case m.Kind == "":
 		return nil
 	case CheckKind(m.Kind) != nil || strings.TrimSpace(m.Kind) != m.Kind:
@@ -92,7 +103,7 @@ func (m *matrix) samplesColumns() ingest.Columns {
 		attribute := ingest.Attribute{Name: name, Type: ingest.TextAttribute}
 		columns.Attributes = append(columns.Attributes, attribute)
 	}
-	if !m.ofGenes() {
+	if !m.ofPairs() {
 		text("condition")
 	}
 	if m.Kind != "" {
@@ -123,17 +134,23 @@ func (m *matrixForm) Records(b *table.Batch, i int, yield func(*Record) error) e
 		return fault.New(fault.Input, columnsAreHint,
 			"found row %s, which is also a column, expected columns that are not genes", fault.Quote(name))
 	}
-	row, err := m.mention(name)
+	rows, err := m.rowMentions(name)
 	if err != nil {
 		return err
+	}
+	for k := 1 + len(m.columns); k < len(m.Options.Columns); k++ {
+		if value := bytes.TrimSpace(b.Text(k, i)); len(value) > 0 {
+			return fault.New(fault.Input, "name the column, or remove it",
+				"found %s in column %d, which has no name", fault.Quote(value), k+1)
+		}
 	}
 	r := &m.record
 	r.Row = b.First + int64(i)
 	for k := range m.columns {
 		column := &m.columns[k]
-		r.Column, r.Why = k, m.drops(&row, column)
-		r.Mentions = append(r.Mentions[:0], row)
-		if m.ofGenes() {
+		r.Column, r.Why = k, m.drops(rows, column)
+		r.Mentions = append(r.Mentions[:0], rows...)
+		if m.columnGenes() {
 			r.Mentions = append(r.Mentions, column.mention)
 		}
 		r.ID = append(append(append(r.ID[:0], name...), ": "...), column.name...)
@@ -144,15 +161,40 @@ func (m *matrixForm) Records(b *table.Batch, i int, yield func(*Record) error) e
 	return nil
 }
 
+// rowMentions is what the name of a row mentions: a gene, several that it lists, or nothing.
+func (m *matrix) rowMentions(name []byte) (mentions []Mention, err error) {
+	if m.RowsAre == RowConditions {
+		return nil, nil
+	}
+	parts := [][]byte{name}
+	if !m.columnGenes() && !m.alleles.isName(string(name)) {
+		parts = bytes.Split(name, []byte(cmp.Or(m.GeneDelimiter, defaultGeneDelimiter)))
+	}
+	for _, part := range parts {
+		if len(parts) > 1 {
+			part = bytes.TrimSpace(part)
+		}
+		mention, err := m.mention(part)
+		if err != nil {
+			return nil, err
+		}
+		mentions = append(mentions, mention)
+	}
+	return mentions, nil
+}
+
 // drops says why a cell is no sample, whatever its genotype.
-func (m *matrix) drops(row *Mention, column *matrixColumn) ingest.Reason {
-	isPair := m.ofGenes() && row.isGene() && column.mention.isGene()
+func (m *matrix) drops(rows []Mention, column *matrixColumn) ingest.Reason {
+	isSelf := func(row Mention) bool {
+		isPair := m.columnGenes() && row.isGene() && column.mention.isGene()
+		return isPair && row.Answer.Gene == column.mention.Answer.Gene
+	}
 	switch {
 	case column.partialLoss && m.PartialLoss == DropPartialLoss:
 		return ingest.PartialLoss
 	case !column.partialLoss && m.PartialLoss == OnlyPartialLoss:
 		return ingest.WholeLoss
-	case isPair && row.Answer.Gene == column.mention.Answer.Gene:
+	case slices.ContainsFunc(rows, isSelf):
 		return ingest.SelfPair
 	}
 	return ingest.Kept
@@ -165,8 +207,12 @@ func (m *matrixForm) Values(b *table.Batch, i int, r *Record, genotype *Genotype
 		return fault.New(fault.Input, hint, "phenotype %s: %w", fault.Quote(column.name), err)
 	}
 	m.attributes = m.attributes[:0]
-	if !m.ofGenes() {
-		m.attributes = append(m.attributes, ingest.Value{Text: []byte(column.name)})
+	if !m.ofPairs() {
+		condition := []byte(column.name)
+		if m.RowsAre == RowConditions {
+			condition = b.Text(0, i)
+		}
+		m.attributes = append(m.attributes, ingest.Value{Text: condition})
 	}
 	if m.Kind != "" {
 		m.kinds = m.kinds[:0]
@@ -187,15 +233,15 @@ func (m *matrixForm) Values(b *table.Batch, i int, r *Record, genotype *Genotype
 type matrixOrder struct {
 	*matrix
 	rows    map[string]bool // so far
-	deleted map[uint32]bool // genes of the rows so far
+	deleted map[uint32]bool // genes of the rows so far, if each has one
 	pairs   *pairs.Set      // double mutants so far
-	halves  *halves         // nil unless the columns are genes
+	halves  *halves         // nil unless rows and columns are genes
 }
 
 func (m *matrix) inOrder() *matrixOrder {
 	o := &matrixOrder{matrix: m, rows: make(map[string]bool), deleted: make(map[uint32]bool),
 		pairs: pairs.New(true)}
-	if m.ofGenes() {
+	if m.ofPairs() {
 		o.halves = newHalves(m.columns, m.Triangle)
 	}
 	return o
@@ -215,11 +261,11 @@ func (o *matrixOrder) add(p *part[*table.Batch]) (row int64, err error) {
 				"found a second row %s, expected unique names", fault.Quote(name))
 		}
 		o.rows[string(name)] = true
-		mention, err := o.mention(name)
+		mentions, err := o.rowMentions(name)
 		if err != nil {
 			return row, err
 		}
-		o.startRow(name, &mention, &p.account)
+		o.startRow(name, mentions, &p.account)
 		for s := cells.next(row); s != nil; s = cells.next(row) {
 			why, err := o.cell(string(name), s, cells.column, &p.account)
 			switch {
@@ -235,16 +281,16 @@ func (o *matrixOrder) add(p *part[*table.Batch]) (row int64, err error) {
 	return row, nil
 }
 
-func (o *matrixOrder) startRow(name []byte, mention *Mention, account *ingest.Account) {
+func (o *matrixOrder) startRow(name []byte, mentions []Mention, account *ingest.Account) {
 	account.Add(ingest.MatrixRow, "", 1)
-	if mention.isGene() {
-		if o.deleted[mention.Answer.Gene] {
+	if len(mentions) == 1 && mentions[0].isGene() {
+		if o.deleted[mentions[0].Answer.Gene] {
 			account.Add(ingest.MatrixRowAgain, "", 1)
 		}
-		o.deleted[mention.Answer.Gene] = true
+		o.deleted[mentions[0].Answer.Gene] = true
 	}
 	if o.halves != nil {
-		o.halves.startRow(string(name), mention)
+		o.halves.startRow(string(name), &mentions[0])
 	}
 }
 

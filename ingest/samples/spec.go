@@ -36,10 +36,12 @@ type Spec struct {
 	Source         conf.SourceName `yaml:"source" section:"perturbations"`
 	table.TextSpec `yaml:",inline" forms:"table strain-table matrix"`
 
-	// columns with the deleted genes; if several are named, each holds one gene (default: genes)
+	// columns with the deleted genes; if several are named, each holds one gene (default: genes or
+	// gene)
 	GenesColumns []string `yaml:"genes_columns" forms:"table"`
-	// separator between genes in a field, if all genes are in one column (default: "|")
-	GeneDelimiter string `yaml:"gene_delimiter" forms:"table" default:"|"`
+	// separator between genes in a field, if all genes are in one column, or between those of a row
+	// of a matrix (default: "|")
+	GeneDelimiter string `yaml:"gene_delimiter" forms:"table matrix" default:"|"`
 	// columns of the strains that a row crosses; replaces genes_columns
 	Strains []StrainSpec `yaml:"strains"`
 	// read a wide table with a row per deleted gene and a sample per value; replaces genes_columns
@@ -90,7 +92,7 @@ type Spec struct {
 	Synonyms      ingest.Synonyms `yaml:"synonyms" forms:"table strain-table matrix store" default:"error"`
 	AllowWildtype bool            `yaml:"allow_wildtype"` // accept samples that delete no gene
 	// accept duplicate and empty sample ids; in a matrix, rows or columns with the same name. Without
-	// it, finding them costs 11 to 21 bytes of memory per sample
+	// it, finding them costs 8 bytes of memory per sample
 	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
 	// keep rows of a screen that have no phenotype; by default they are dropped and counted
 	KeepUnmeasured bool `yaml:"keep_unmeasured" forms:"strain-table matrix"`
@@ -121,12 +123,16 @@ type StrainSpec struct {
 }
 
 // MatrixSpec is for wide tables. Each value becomes a sample with the id "row: column", the
-// phenotype value and, unless columns are genes, the column's name as the attribute condition. The
-// genes are in the first column, whose name may be missing from the header, as in tables from R.
+// phenotype value and, unless both are genes, the name of the one that is not as the attribute
+// condition. The names of rows are in the first column, whose own name may be missing from the
+// header, as in tables from R.
 type MatrixSpec struct {
 	// what the columns of a matrix are: conditions, or genes, so that each value is of a double mutant
 	// (default: conditions; an error if the columns are named like genes)
 	ColumnsAre MatrixColumns `yaml:"columns_are" words:"conditions genes"`
+	// what the rows of a matrix are: genes, or conditions, such as the cell lines of DepMap, if
+	// columns are genes (default: genes)
+	RowsAre MatrixRows `yaml:"rows_are" words:"genes conditions" default:"genes"`
 	// what to do with conditions of strains that keep part of the gene's function (heterozygous,
 	// DAmP): drop them, keep them as deletions, or only, which drops all other columns (default: an
 	// error)
@@ -149,6 +155,14 @@ const (
 	Conditions MatrixColumns = "conditions" // a sample deletes the gene of its row
 	// a sample deletes the genes of its row and of its column
 	SecondGenes MatrixColumns = "genes"
+)
+
+// MatrixRows says what the rows of a matrix are.
+type MatrixRows string
+
+const (
+	FirstGenes    MatrixRows = "genes"      // a sample deletes the gene of its row, or several
+	RowConditions MatrixRows = "conditions" // a sample deletes the gene of its column
 )
 
 // PartialLoss says what to do with columns of strains with partial loss of function.

@@ -106,10 +106,12 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 		}
 		spec.KindsColumn = NoKinds
 	} else if spec.GenesColumns == nil {
-		spec.GenesColumns = []string{defaultGenesColumn}
+		if spec.GenesColumns, err = findGenesColumn(r.Columns(), r.Path()); err != nil {
+			return err
+		}
 	}
 	spec.GeneDelimiter = cmp.Or(spec.GeneDelimiter, defaultGeneDelimiter)
-	layout, err := findPerturbationLayout(t.file.Path(), r, spec)
+	layout, err := findPerturbationLayout(r.Path(), r, spec)
 	if err == nil {
 		err = checkRemoving(spec.RemovingKinds, layout.columns, t.file.Path())
 	}

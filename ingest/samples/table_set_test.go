@@ -146,7 +146,7 @@ func TestPerturbationErrors(t *testing.T) {
 		options       Spec
 		want          string // PATH is the file
 	}{
-		{"no genes column", "gene\tx\nA\t1\n", Spec{}, `read perturbations PATH: found columns gene, x, expected genes column "genes"`},
+		{"no genes column", "orf\tx\nA\t1\n", Spec{}, `read perturbations PATH: found columns orf, x, expected genes column "genes"`},
 		{"no id column", "genes\nA\n", Spec{IDColumn: "id"}, `read perturbations PATH: found columns genes, expected sample id column "id"`},
 		{"no phenotype column", "genes\nA\n", Spec{Phenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
 		{"unknown gene", "genes\nA\nA|X\n", Spec{}, `read perturbations PATH:3: gene "X" is not in the graph (3 genes)`},
@@ -157,7 +157,7 @@ func TestPerturbationErrors(t *testing.T) {
 			`read PATH for samples: kept 0 of 2 entries; dropped: 2 left without a gene, as theirs are unknown, such as X, Y, expected at least one`},
 		{"all dropped", "genes\nA|X\n", Spec{UnknownGenes: ingest.DropSample},
 			`read PATH for samples: kept 0 of 1 entry; dropped: 1 of unknown genes, such as X, expected at least one`},
-		{"spaces around a gene", "genes\nA| B\n", Spec{UnknownGenes: ingest.DropGene}, `read perturbations PATH:2: found gene " B", expected a name without spaces around it`},
+		{"spaces around a gene", "genes\nA\n B\n", Spec{UnknownGenes: ingest.DropGene}, `read perturbations PATH:3: found gene " B", expected a name without spaces around it`},
 		{"spaces around an unknown gene", "genes\nA\nX \n", Spec{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without spaces around it`},
 		{"quotes around some genes", "genes\nA\n\"A|B\"\n", Spec{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "\"A", expected a name without quotes around it`},
 		{"spaces in place of genes", "genes\n  \n", Spec{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without spaces around it`},

@@ -74,5 +74,5 @@ func (r *Reader) Column(name string) (int, error) {
 	}
 	const choose = "choose one of them; for a file without a header line, set columns"
 	return 0, fault.New(fault.Input, fault.DidYouMean(name, columns, choose),
-		"read %s: found no column %q, expected one of %s", r.file.Path(), name, fault.List(columns))
+		"read %s: found no column %q, expected one of %s", r.Path(), name, fault.List(columns))
 }

@@ -114,6 +114,14 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	return &Reader{Source: s, file: file}, nil
 }
 
+// Path is the file's path, with the sheet or the file in it that is read: screen.xlsx/SGA.
+func (r *Reader) Path() string {
+	if text, ok := r.Source.(*textSource); ok {
+		return text.path
+	}
+	return r.file.Path()
+}
+
 // openSource opens a table in the format of its file name's ending.
 func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.Source, err error) {
 	format, compression := Format(path)
