@@ -22,7 +22,6 @@ from tcbuild._build import build, build_graph, diff
 from tcbuild._dataset import Dataset, Phenotype, open
 from tcbuild._graph.folder import read_graph_folder
 from tcbuild._graph.graph import CellGraph
-from tcbuild._normalizer import Normalizer
 from tcbuild._sample import Sample
 from tcbuild._table.samples import Samples
 from tcbuild.errors import DatasetError
@@ -35,7 +34,6 @@ __all__ = [
     "CellGraph",
     "Dataset",
     "DatasetError",
-    "Normalizer",
     "Phenotype",
     "Sample",
     "Samples",
