@@ -164,6 +164,8 @@ func (p *perturbations) spec(settings *conf.Settings) (spec samples.Spec, err er
 		}
 	})
 	spec.File = p.given.File
+	// who says what becomes of samples of one genotype means both halves of a matrix
+	spec.BothHalves = spec.BothHalves || spec.Matrix && spec.Duplicates != ""
 	return spec, nil
 }
 

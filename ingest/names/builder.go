@@ -177,12 +177,12 @@ func BuilderOf(cell *ingest.Graph) *Builder {
 	return b
 }
 
-// Extend makes a resolver for the genes of a graph and further ones, which have only ids.
-func Extend(cell *ingest.Graph, ids []string) *Resolver {
+// Extend makes a builder for the genes of a graph and further ones, which have only ids.
+func Extend(cell *ingest.Graph, ids []string) *Builder {
 	all, _ := ingest.NewNodes(ingest.Gene, slices.Concat(cell.Genes.IDs, ids), nil)
 	b := NewBuilder(all, 3*all.Len())
 	b.addColumns(cell.Genes)
-	return b.Resolver(cell.IgnoreCase)
+	return b
 }
 
 // addColumns adds the columns name and aliases of tables, whose genes are numbered in turn.

@@ -3,6 +3,7 @@ package samples
 import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 )
 
 // AlleleMeanings are what a name means in a matrix, as an allele and as the id of a strain: a gene
@@ -10,7 +11,7 @@ import (
 func AlleleMeanings(spec Spec, genes *ingest.Nodes, name string) (inMatrix, allele, strain string, err error) {
 	var files inputfile.Files
 	defer files.Close()
-	known, err := spec.resolver(&files, &ingest.Graph{Genes: genes})
+	known, err := spec.Resolver(&files, names.BuilderOf(&ingest.Graph{Genes: genes}), false)
 	if err != nil {
 		return "", "", "", err
 	}

@@ -34,14 +34,12 @@ type Set struct {
 
 // Open opens a perturbation set for a graph. It must be closed.
 func Open(spec Spec, cell *ingest.Graph) (*Set, error) {
-	// who says what becomes of samples of one genotype has both halves of a matrix
-	spec.BothHalves = spec.BothHalves || spec.Matrix && spec.Duplicates != ""
-	if err := conf.Check(&spec); err != nil {
+	if err := spec.Prepare(); err != nil {
 		return nil, err
 	}
 	set := &Set{spec: spec}
 	var err error
-	if set.names, err = spec.resolver(&set.tables, cell); err == nil {
+	if set.names, err = spec.Resolver(&set.tables, names.BuilderOf(cell), cell.IgnoreCase); err == nil {
 		err = set.open()
 	}
 	if err != nil {
@@ -122,8 +120,10 @@ func openComputed(spec Spec, known *names.Resolver) (ingest.SampleSource, error)
 	return combinations.Open(named, known, spec.UnknownGenes)
 }
 
-// resolver makes the look-up of names: those of the graph, then those of tables.
-func (s *Spec) resolver(files *inputfile.Files, cell *ingest.Graph) (*names.Resolver, error) {
+// Resolver makes the look-up of names: those that are known, then those of tables.
+func (s *Spec) Resolver(
+	files *inputfile.Files, known *names.Builder, ignoreCase bool,
+) (*names.Resolver, error) {
 	tables := slices.Clone(s.AliasTables)
 	if s.Aliases != "" {
 		var features names.AliasTable
@@ -143,11 +143,10 @@ func (s *Spec) resolver(files *inputfile.Files, cell *ingest.Graph) (*names.Reso
 	if tables = section.Tables; s.Aliases != "" {
 		tables[0].Place = "--aliases"
 	}
-	known := names.BuilderOf(cell)
 	if _, err = known.ReadTables(files, tables); err != nil {
 		return nil, err
 	}
-	return known.Resolver(cell.IgnoreCase), nil
+	return known.Resolver(ignoreCase), nil
 }
 
 // Inputs lists the set's files, then the tables of names.

@@ -230,8 +230,6 @@ func isFolder(path string) bool {
 // Prepare checks the spec by the tags of its fields, and fills in defaults; see conf.Check. It opens
 // no file. An error is a fault.Usage.
 func (s *Spec) Prepare() error {
-	// who says what becomes of samples of one genotype means both halves of a matrix
-	s.BothHalves = s.BothHalves || s.Matrix && s.Duplicates != ""
 	return conf.Check(s)
 }
 

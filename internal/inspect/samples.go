@@ -13,8 +13,10 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
+	"tcbuild/ingest/where"
 	"tcbuild/internal/page"
 )
 
@@ -225,7 +227,8 @@ type UnknownSummary struct {
 func Perturbations(
 	ctx context.Context, spec samples.Spec, cell *ingest.Graph,
 ) (*PerturbationSummary, error) {
-	spec.AllowWildtype, spec.AllowDuplicateIDs = true, true
+	// in a matrix, duplicate names of rows and columns mean both halves
+	spec.AllowWildtype, spec.AllowDuplicateIDs = true, spec.AllowDuplicateIDs || !spec.Matrix
 	if err := spec.Prepare(); err != nil {
 		return nil, err
 	}
@@ -233,17 +236,30 @@ func Perturbations(
 	if cell == nil {
 		known = &ingest.Graph{Genes: &ingest.Nodes{Type: ingest.Gene}}
 	}
-	unknown, err := samples.UnknownNames(ctx, spec, names.Of(known))
+	var tables inputfile.Files // of names
+	defer tables.Close()
+	resolver, err := spec.Resolver(&tables, names.BuilderOf(known), known.IgnoreCase)
 	if err != nil {
 		return nil, err
 	}
-	resolver := names.Extend(known, unknown)
+	unknown, err := samples.UnknownNames(ctx, spec, resolver)
+	if err != nil {
+		return nil, err
+	}
+	resolver, err = spec.Resolver(&tables, names.Extend(known, unknown), known.IgnoreCase)
+	if err != nil {
+		return nil, err
+	}
 	all := resolver.Nodes()
-	set, err := samples.OpenForm(spec, resolver)
+	form, err := samples.OpenForm(spec, resolver)
 	if err != nil {
 		return nil, err
 	}
-	defer set.Close()
+	defer form.Close()
+	set, err := where.NewSource(form, spec.File, spec.Where, resolver)
+	if err != nil {
+		return nil, err
+	}
 	c := newSampleCounter(all, set.Columns())
 	c.known = all.Len()
 	if cell != nil {
