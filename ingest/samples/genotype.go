@@ -21,6 +21,7 @@ type Genotyper struct {
 	alleles  []AlleleKind // that delete their gene; nil: kinds are not of alleles
 	yeast    bool         // case does not matter in names
 	removing []string     // kinds that remove the node of their gene; nil: all
+	kind     []byte       // of all perturbations of a matrix; nil: mentions have theirs
 	hasKinds bool         // every perturbation has a kind
 	merges   bool         // a gene that is mentioned twice counts once; otherwise its record is dropped
 	severals string       // hint for a text that lists several genes

@@ -41,7 +41,11 @@ func (g *Genotyper) deletes(r *Record, gene uint32) bool {
 		if !m.isGene() || m.Answer.Gene != gene {
 			continue
 		}
-		if removes(g.removing, m.Kind) && (g.removing != nil || !m.Stays) {
+		kind := m.Kind
+		if g.kind != nil {
+			kind = g.kind
+		}
+		if removes(g.removing, kind) && (g.removing != nil || !m.Stays) {
 			return true
 		}
 	}

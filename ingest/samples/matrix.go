@@ -219,6 +219,9 @@ func (m *matrixForm) Values(b *table.Batch, i int, r *Record, genotype *Genotype
 		for range genotype.Genes {
 			m.kinds = ingest.AppendKind(m.kinds, []byte(m.Kind))
 		}
+		for _, gene := range genotype.Stays {
+			m.kinds = ingest.AppendKept(m.kinds, m.names.Nodes().IDs[gene], []byte(m.Kind))
+		}
 		m.attributes = append(m.attributes, ingest.Value{Text: m.kinds})
 	}
 	if m.Merges() { // ingest.RowAttribute

@@ -64,7 +64,7 @@ type Spec struct {
 	KindsColumn string `yaml:"kinds_column" forms:"table"`
 	// kinds of perturbations that remove a gene from the graph, such as deletion; all, as in
 	// torchcell; or none (default: losses; a set with other kinds is an error)
-	RemovingKinds []string `yaml:"removing_kinds" forms:"table store"`
+	RemovingKinds []string `yaml:"removing_kinds" forms:"table store matrix"`
 	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
 	// [deletion])
 	Alleles []AlleleKind `yaml:"alleles" forms:"strain-table matrix" default:"deletion"`

@@ -84,6 +84,9 @@ func (t *tableSet) openMatrix(known *names.Resolver) error {
 		return err
 	}
 	t.text, t.columns = layout.Options, t.matrix.samplesColumns()
+	if err := checkRemoving(t.spec.RemovingKinds, t.columns, t.file.Path()); err != nil {
+		return err
+	}
 	t.newForm = func() form[*table.Batch] { return &matrixForm{matrix: t.matrix} }
 	return nil
 }
@@ -184,10 +187,13 @@ func (s *Spec) genotyper(known *names.Resolver) (*Genotyper, error) {
 		g.severals = "put each gene in a column of its own"
 	}
 	if s.isScreen() {
-		g.removing, g.alleles = nil, s.Alleles
+		g.alleles = s.Alleles
 		if len(g.alleles) == 0 {
 			g.alleles = []AlleleKind{DeletionAllele}
 		}
+	}
+	if s.Kind != "" {
+		g.kind = []byte(s.Kind)
 	}
 	return g, err
 }
