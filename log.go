@@ -79,7 +79,7 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 			"found", account.Sum(ingest.ControlName))
 	}
 	if kinds != nil {
-		removing := samples.AllKinds
+		removing := samples.RemoveAll
 		if kinds.Removing != nil {
 			removing = fault.List(kinds.Removing)
 		}

@@ -79,7 +79,7 @@ func perturbationFlags(cmd *cobra.Command) *perturbations {
 	flags.StringVar(&spec.Aliases, "aliases", "", "`FILE` SGD_features.tab, for other names of genes")
 	choiceFlag(cmd, &spec.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
 		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
-	flags.Float64Var(&p.share, "max-dropped", samples.DefaultMaxDropped,
+	flags.Float64Var(&p.share, "max-dropped", ingest.DefaultMaxDropped,
 		"largest `SHARE` of the rows to drop because a name matches no gene, or several, or for its allele; more is an error")
 	flags.StringSliceVar(&spec.Controls, "controls", nil, "`NAMES` that appear in place of a gene but delete nothing, "+
 		"such as ctrl,non-targeting; in tables of yeast's strains, also genes replaced by a marker")

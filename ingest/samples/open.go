@@ -48,12 +48,6 @@ func Open(spec Spec, cell *ingest.Graph) (*Set, error) {
 	return set, nil
 }
 
-// OpenWith opens a set of a checked spec for names that are known.
-func OpenWith(spec Spec, known *names.Resolver) (*Set, error) {
-	set := &Set{spec: spec, names: known}
-	return set, set.open()
-}
-
 func (s *Set) open() (err error) {
 	if s.SampleSource, err = OpenForm(s.spec, s.names); err != nil {
 		return err

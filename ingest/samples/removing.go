@@ -13,11 +13,11 @@ import (
 	"tcbuild/ingest"
 )
 
-// AllKinds and NoKind, alone in Spec.RemovingKinds, say that perturbations of every
+// RemoveAll and RemoveNone, alone in Spec.RemovingKinds, say that perturbations of every
 // kind, or of no kind, remove their gene's node.
 const (
-	AllKinds = "all"
-	NoKind   = "none"
+	RemoveAll  = "all"
+	RemoveNone = "none"
 )
 
 // losses are the kinds that remove their gene unless the options choose others: the gene is gone,
@@ -55,13 +55,13 @@ func IsLoss(kind string) bool {
 }
 
 // removes reports whether a kind removes the node of its gene. Several kinds of one gene, which a
-// torchcell store may have, are joined by +. Without a choice, every kind does: checkedKinds
+// torchcell store may have, are joined by +. Without a choice, every kind does: Spec.CheckKinds
 // refuses sets with kinds that are not losses.
 func removes(removing []string, kind []byte) bool {
 	switch {
-	case removing == nil || removing[0] == AllKinds:
+	case removing == nil || removing[0] == RemoveAll:
 		return true
-	case removing[0] == NoKind:
+	case removing[0] == RemoveNone:
 		return false
 	}
 	for part := range bytes.SplitSeq(kind, []byte("+")) {
@@ -86,7 +86,7 @@ func prepareRemoving(removing []string) ([]string, error) {
 		case kind == "":
 			return nil, fault.New(fault.Usage, "write names as in removing_kinds=deletion,knockdown",
 				"read removing_kinds: found an empty name, expected a kind")
-		case (kind == AllKinds || kind == NoKind) && len(removing) > 1:
+		case (kind == RemoveAll || kind == RemoveNone) && len(removing) > 1:
 			return nil, fault.New(fault.Usage, "write it alone, or omit it",
 				"read removing_kinds: found %s beside other kinds", kind)
 		}
@@ -97,7 +97,7 @@ func prepareRemoving(removing []string) ([]string, error) {
 
 // Removing returns the kinds that remove nodes as a manifest records them, nil if all do.
 func Removing(removing []string) []string {
-	if removing, _ = prepareRemoving(removing); len(removing) == 1 && removing[0] == AllKinds {
+	if removing, _ = prepareRemoving(removing); len(removing) == 1 && removing[0] == RemoveAll {
 		return nil
 	}
 	return removing
@@ -124,7 +124,7 @@ func (s *Spec) CheckKinds(kinds *ingest.KindCounter) error {
 	if len(removing) == 0 {
 		return s.checkLosses(kinds.Deleted())
 	}
-	if removing[0] == AllKinds || removing[0] == NoKind {
+	if removing[0] == RemoveAll || removing[0] == RemoveNone {
 		return nil
 	}
 	found := kinds.Counts()

@@ -29,7 +29,7 @@ import (
 //	combinations:FILE:K[:FIRST:END]  every K genes of a list, or those numbered FIRST to END-1
 //
 // The tag forms names the forms of sets that a field is for; without it, all are. docs/SETTINGS.md
-// and conf/tcbuild.schema.json are generated from the comments, as those of source.GraphSpec.
+// and conf/tcbuild.schema.json are generated from the comments, as those of build.Spec.
 type Spec struct {
 	// public source, such as costanzo2016; the other keys override its settings. 'tcbuild ingest
 	// sources' lists the sources and prints their settings
@@ -104,10 +104,6 @@ type Spec struct {
 
 // Named is the spec of a set in the project's own layout.
 func Named(file string) Spec { return Spec{TextSpec: table.TextSpec{File: file}} }
-
-// DefaultMaxDropped is the share of a source's rows that may be dropped for their gene names or
-// alleles.
-const DefaultMaxDropped = 0.5
 
 // StrainSpec names the columns that say what is mutated in a strain: strain, gene or alleles.
 // Upper and lower case of a column's name do not matter.
@@ -256,13 +252,6 @@ func (s *Spec) Check() error {
 		}
 	}
 	return nil
-}
-
-// TextOptions returns the layout of the table.
-func (s *Spec) TextOptions() (table.TextOptions, error) {
-	options, err := s.TextSpec.Options()
-	options.DelimiterSetting = "'delimiter=;'"
-	return options, err
 }
 
 // Given returns the keys of the settings that have a value, but for the file's, in order.
