@@ -65,7 +65,7 @@ type pairState struct {
 // add counts an edge, and keeps it for flush unless it lacks a node.
 func (c *collector) add(e *edge) {
 	lost := &e.from
-	if worse(e.to.answer.Meaning, e.from.answer.Meaning) {
+	if isTargetsFault(e.from.answer.Meaning, e.to.answer.Meaning) {
 		lost = &e.to
 	}
 	switch lost.answer.Meaning {
@@ -82,10 +82,10 @@ func (c *collector) add(e *edge) {
 	c.lost.Rows++
 }
 
-// worse reports whether a name's meaning decides about an edge, rather than another's: an ambiguous
-// one first, then one that is unknown.
-func worse(meaning, other names.Meaning) bool {
-	return meaning == names.Ambiguous || other == names.Gene
+// isTargetsFault reports whether an edge is dropped for its target's name: it is ambiguous, or the
+// source's name is fine.
+func isTargetsFault(from, to names.Meaning) bool {
+	return to == names.Ambiguous || from == names.Gene
 }
 
 // flush adds the waiting edges to the relations.
