@@ -112,7 +112,7 @@ func TestFaultyPerturbations(t *testing.T) {
 		{"only unknown genes", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "drop-gene"}, []string{`read sets.tsv for samples: kept 0 of 1 entry; dropped: 1 left without a gene, as theirs are unknown, such as YX`}},
 		{"non-number in a phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB\thigh\n"}, nil, []string{`sets.tsv:3: column "fitness": found "high", expected a number as in line 2`}},
 		{"infinite phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"}, nil, []string{`sets.tsv:2: phenotype "fitness": found an infinite value`}},
-		{"no genes column", map[string]string{"sets.tsv": "gene\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: found columns gene, fitness, expected genes column "genes"`}},
+		{"no genes column", map[string]string{"sets.tsv": "orf\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: found columns orf, fitness, expected genes column "genes"`}},
 		{"no rows", map[string]string{"sets.tsv": "genes\tfitness\n"}, nil, []string{"read sets.tsv for samples: found no entries"}},
 		{"torn row", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB|Y"}, nil, []string{"sets.tsv:3: found 1 field, expected 2"}},
 		{"torn gz", map[string]string{"sets.tsv.gz": half(gzipped(t, whole))}, []string{"--perturbations", "sets.tsv.gz"}, []string{"sets.tsv.gz: the file is truncated or damaged after line "}},

@@ -48,7 +48,7 @@ func TestCompletion(t *testing.T) {
 		{"dataset --mode full-masks --codec", "bits raw zstd"},
 		{"verify --method", "incidence edges both"},
 		{"verify --device", "cpu cuda"},
-		{"split --by", "sample genotype gene"},
+		{"split --by", "sample genotype gene component"},
 		{"rebuild --log-format", "text json"},
 		{"rebuild --variants", "incidence indices full-masks"},
 		{"rebuild --config", "human quickstart sources yeast"},

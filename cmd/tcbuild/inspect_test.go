@@ -46,7 +46,7 @@ func TestInspectInput(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "in/perturbations.arrow", "--json").stdout), &set); err != nil || set.Samples != 100 {
 		t.Errorf("got %+v, %v", set, err)
 	}
-	writeFiles(t, dir, map[string]string{"empty.tsv": "genes\tfitness\n", "bad.tsv": "gene\nYA\n"})
+	writeFiles(t, dir, map[string]string{"empty.tsv": "genes\tfitness\n", "bad.tsv": "orf\nYA\n"})
 	if o := must(t, dir, "inspect", "empty.tsv", "--html", "empty.html"); !strings.Contains(o.stdout, "samples                              0") {
 		t.Errorf("got %s", o.stdout)
 	}

@@ -105,7 +105,7 @@ func TestPerturbations(t *testing.T) {
 		t.Errorf("without a graph: got %+v, %v", s, err)
 	}
 	for text, want := range map[string]string{
-		"gene\nYA\n": `found columns gene, expected genes column "genes"`, "genes\nYA||YB\n": "sets.tsv:2: found an empty gene name",
+		"orf\nYA\n": `found columns orf, expected genes column "genes"`, "genes\nYA||YB\n": "sets.tsv:2: found an empty gene name",
 		"genes\tfitness\nYA\t1\nYB\tx\n": `sets.tsv:3: column "fitness"`,
 	} {
 		if _, err := Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", text)), &ingest.Graph{Genes: genes}); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
