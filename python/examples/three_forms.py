@@ -2,7 +2,7 @@
 messages, filtered from the edges, or weighted with 0.
 
     make quickstart && pip install ./python[pyg]
-    python python/examples/three_forms.py data/quickstart/incidence
+    python python/examples/three_forms.py data/quickstart/current/incidence
 
 All three learn the same. Which is fastest depends on the graph and the device:
 python/benchmarks/masked_or_filtered.py measures it.

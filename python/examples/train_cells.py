@@ -1,10 +1,10 @@
 """Trains a small model on the cells of an AnnData file for a few steps: from a cell's deleted genes
 and its type, how its expression differs from a matched control's.
 
-    pip install ./python[torch,anndata]
-    python -c 'import tcbuild.anndata as a; a.perturbations(
-        "adamson.h5ad", controls=["ctrl"], kind="CRISPRi", keep=["cell_type"])'
-    tcbuild incidence --graph graph --perturbations adamson.arrow --allow-wildtype --out adamson
+    pip install ./python[torch,anndata] anndata
+    python -c 'import tcbuild; tcbuild.build(
+        "graph", "adamson.h5ad", out="adamson", attributes=["cell_type"],
+        genes_columns="condition", gene_delimiter="+", controls=["ctrl"], allow_wildtype=True)'
     python python/examples/train_cells.py adamson adamson.h5ad
 
 The dataset says who was perturbed and where the cell's row is; the expression stays in the file,

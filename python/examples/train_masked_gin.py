@@ -2,7 +2,7 @@
 speed and loss.
 
     make quickstart && pip install ./python[torch]
-    python python/examples/train_masked_gin.py data/quickstart
+    python python/examples/train_masked_gin.py data/quickstart/current
 
 The model is a GIN in the static form: all samples share one edge_index, and each has its own mask
 for it. The indices and full-masks variants bring their masks with the batch; from the incidence

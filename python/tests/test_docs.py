@@ -337,7 +337,8 @@ def test_no_recipe_is_left_out():
 
 
 @pytest.mark.parametrize("section", GIVEN)
-def test_recipe(tcbuild, work, section):
+def test_recipe(tcbuild, work, section, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
     GIVEN[section](work, tcbuild)
     variables = run(tcbuild, work, "docs/recipes.md", section)
     check = globals().get(f"check_{GIVEN[section].__name__}")
@@ -371,7 +372,7 @@ def test_several_machines(tcbuild, dataset):
 def check_excel_table(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     first, second = tcbuild.samples(folder / "dataset", 2)
     assert (first["sample_id"], first["genes"]) == ("007", ["YAL001C", "YAL002W"])
-    assert second["phenotypes"] == {"fitness": None}
+    assert second["phenotypes"] == {"Growth rate": None}
 
 
 def check_standard_names(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
