@@ -13,6 +13,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples/duplicates"
+	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/arrowfile"
 )
 
@@ -41,7 +42,7 @@ func showRoles(columns ingest.Columns) string {
 
 func TestRoles(t *testing.T) {
 	const names = "genes\tfitness\tTemperature\tpH\tstrength\tmedium\tbatch\n"
-	table := names + "A\t1\t30\t7\t1\tYPD\t01\nB\t2\t37\t6.5\t2\tSC\t02\n"
+	rows := names + "A\t1\t30\t7\t1\tYPD\t01\nB\t2\t37\t6.5\t2\tSC\t02\n"
 	for name, test := range map[string]struct {
 		options Spec
 		want    string
@@ -55,7 +56,7 @@ func TestRoles(t *testing.T) {
 		"may differ":    {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength", "pH"}}}, "fitness? / Temperature! pH! strength medium batch! |"},
 		"nothing of it": {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength"}}, Attributes: []string{}, Phenotypes: []string{"fitness"}}, "fitness / |Temperature |pH |medium |batch |"},
 	} {
-		set, err := openFile(writeFile(t, "p.tsv", table), threeGenes, test.options)
+		set, err := openFile(writeFile(t, "p.tsv", rows), threeGenes, test.options)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -139,4 +140,62 @@ func TestUncomparedColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	set.Close()
+}
+
+// Roles follow from names, types and the spec.
+func TestRolesOfNamesAndTypes(t *testing.T) {
+	number, text := columnContents{number: "its type"}, columnContents{text: "its type"}
+	list := columnContents{other: "its type"}
+	said := columnContents{number: "its type", measured: true}
+	merging := Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}}
+	for _, test := range []struct {
+		name   string
+		holds  columnContents
+		spec   reading
+		want   columnRole
+		isKind table.Kind
+	}{
+		{"genes", text, reading{}, roleGenes, table.Text},
+		{"sample_id", number, reading{}, roleID, table.Number},
+		{"kinds", text, reading{}, roleKinds, table.Text},
+		{"kinds", number, reading{}, roleGuessed, table.Number},
+		{"perturbation_type", text, reading{}, roleKinds, table.Text},
+		{"kinds", text, reading{Spec: Spec{KindsColumn: NoKinds}}, roleAttribute, table.Text},
+		{"y", number, reading{}, roleGuessed, table.Number},
+		{"y", said, reading{}, rolePhenotype, table.Number},
+		{"dose", number, reading{}, roleByName, table.Number},
+		{"dose", said, reading{}, rolePhenotype, table.Number},
+		{"dose", text, reading{}, roleAttribute, table.Text},
+		{"y", text, reading{}, roleAttribute, table.Text},
+		{"y", list, reading{}, roleLeftOut, table.List},
+		{"y", number, reading{Spec: Spec{Attributes: []string{"y"}}}, roleAttribute, table.Number},
+		{"y", text, reading{Spec: Spec{Attributes: []string{}}}, roleLeftOut, table.Text},
+		{"y", number, reading{Spec: Spec{NotPhenotypes: []string{"y"}}}, roleLeftOut, table.Number},
+		{"y", text, reading{Spec: Spec{NotPhenotypes: []string{"y"}}, filterColumns: []string{"y"}},
+			roleFiltered, table.Text},
+		{"y", list, reading{Spec: merging}, roleCompared, table.List},
+		{unnamedIndex, number, reading{}, roleLeftOut, table.Number},
+		{unnamedIndex, number, reading{Spec: merging}, roleLeftOut, table.Number},
+		{unnamedIndex, text, reading{}, roleAttribute, table.Text},
+	} {
+		kinds := []table.Kind{table.Text, test.isKind}
+		names := []string{"q", test.name}
+		h := newHeader("p", names, func(column int) table.Kind { return kinds[column] })
+		test.spec.GeneDelimiter = defaultGeneDelimiter
+		test.spec.GenesColumns = []string{"q"}
+		if test.want == roleGenes {
+			test.spec.GenesColumns = []string{test.name}
+		}
+		keys, err := h.findKeys(test.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roles, err := h.namedRoles(keys, test.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.finalRole(1, roles[1], test.holds, test.spec); got != test.want {
+			t.Errorf("%s of type %s: got %q, want %q", test.name, test.isKind, got, test.want)
+		}
+	}
 }

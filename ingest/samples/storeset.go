@@ -101,25 +101,25 @@ func (p *storeSet) layOut() error {
 		names[i] = columns[i].Name
 	}
 	kind := func(column int) table.Kind { return kindOf(columns[column]) }
-	c := newPerturbationColumns(p.spec.File, names, kind, p.spec)
-	if err := c.takeNamed(); err != nil {
+	h := newHeader(p.spec.File, names, kind)
+	keys := keyColumns{id: none, kinds: none, kindsName: ingest.KindsAttribute}
+	roles, err := h.namedRoles(keys, p.spec)
+	if err != nil {
 		return err
 	}
+	contents := make([]columnContents, len(columns))
 	for i, column := range columns {
-		c.assign(i, columnContents{number: record(column.Number), text: record(column.Text), other: record(column.Other),
-			noted: column.Attribute, measured: !column.Attribute})
-		role := c.roles[i]
-		if c.hidden(i) && c.kind(i) != table.Other {
-			role = roleAttribute
-		}
-		if err := p.checkColumn(column, role); err != nil {
+		contents[i] = columnContents{number: record(column.Number), text: record(column.Text),
+			other: record(column.Other), noted: column.Attribute, measured: !column.Attribute}
+		roles[i] = h.finalRole(i, roles[i], contents[i], p.spec)
+		if err := p.checkColumn(column, roles[i]); err != nil {
 			return err
 		}
 	}
-	if err := p.findKinds(c); err != nil {
+	if keys.kinds, err = p.findKinds(h, roles); err != nil {
 		return err
 	}
-	if err := c.layOut(&p.layout); err != nil {
+	if p.layout, err = h.layOut(keys, roles, contents, p.spec); err != nil {
 		return err
 	}
 	kept := p.layout.columns.Kept().Remaining()
@@ -140,27 +140,25 @@ func (p *storeSet) layOut() error {
 	return nil
 }
 
-// findKinds finds out which attribute has the kinds of a record's perturbations: perturbation_type,
-// unless the options leave it out, or records have several experiments, each with its own. Then
-// kinds has those of the whole record.
-func (p *storeSet) findKinds(c *perturbationColumns) error {
-	p.layout.kinds, p.layout.kindsAt, p.layout.kindsName = none, none, ingest.KindsAttribute
+// findKinds finds out which column has the kinds of a record's perturbations, if the attribute
+// perturbation_type does not: unless the options leave it out, it does, but for records with
+// several experiments, each with its own. Then kinds has those of the whole record.
+func (p *storeSet) findKinds(h *header, roles []columnRole) (int, error) {
 	var types []int
 	for i, column := range p.contents.Columns {
 		if column.Types {
 			types = append(types, i)
 		}
 	}
-	if len(types) == 0 || len(types) == 1 && c.roles[types[0]] == roleAttribute {
-		return nil
+	if len(types) == 0 || len(types) == 1 && roles[types[0]] == roleAttribute {
+		return none, nil
 	}
-	if _, taken := c.at[ingest.KindsAttribute]; taken {
-		return fault.New(fault.Input, "rename the label in the store",
+	if _, taken := h.at[ingest.KindsAttribute]; taken {
+		return none, fault.New(fault.Input, "rename the label in the store",
 			"read torchcell store %s: found a label kinds, "+
 				"the name of the attribute with the kinds of perturbations", p.spec.File)
 	}
-	p.layout.kinds = types[0]
-	return nil
+	return types[0], nil
 }
 
 // typesAttribute is the attribute of a store that has the kinds of perturbations.
@@ -187,23 +185,32 @@ func kindOf(c torchcell.Column) table.Kind {
 
 // checkColumn returns an error for values that a column cannot have in its role.
 func (p *storeSet) checkColumn(c torchcell.Column, role columnRole) error {
+	isHidden := role == roleFiltered || role == roleCompared
+	if isHidden && kindOf(c) != table.Other {
+		role = roleAttribute
+	}
 	leaveOut := "exclude the phenotype with --not-phenotypes " + fault.List([]string{c.Name})
+	const inStore = "read torchcell store %s: record %d: "
+	const again = "write the store again with torchcell, or "
+	const nameOthers = again + "name other columns with --attributes"
 	switch {
 	case role == rolePhenotype && max(c.Text, c.Other) >= 0:
-		return fault.New(fault.Input, "write the store again with torchcell, or "+leaveOut,
-			"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number",
+		return fault.New(fault.Input, again+leaveOut,
+			inStore+"phenotype %s: found a text, a list or an object, expected a number",
 			p.spec.File, first(c.Text, c.Other), fault.Quote(c.Name))
 	case role == rolePhenotype && c.UnitDiffers >= 0:
 		return fault.New(fault.Input, "write the store again with one unit, or "+leaveOut,
-			"read torchcell store %s: record %d: phenotype %s: found a value in %s, expected %s as in the records before it",
-			p.spec.File, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit), fault.Quote(c.Unit))
+			inStore+"phenotype %s: found a value in %s, expected %s as in the records before it",
+			p.spec.File, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit),
+			fault.Quote(c.Unit))
 	case role == roleAttribute && c.Other >= 0:
-		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
-			"read torchcell store %s: record %d: attribute %s: found a list, an object or a pointer, expected a text or a number",
+		return fault.New(fault.Input, nameOthers,
+			inStore+"attribute %s: found a list, an object or a pointer, "+
+				"expected a text or a number",
 			p.spec.File, c.Other, fault.Quote(c.Name))
 	case role == roleAttribute && c.Text >= 0 && c.Number >= 0:
-		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
-			"read torchcell store %s: record %d: attribute %s: found a text, expected a number as in record %d",
+		return fault.New(fault.Input, nameOthers,
+			inStore+"attribute %s: found a text, expected a number as in record %d",
 			p.spec.File, c.Text, fault.Quote(c.Name), c.Number)
 	}
 	return nil
