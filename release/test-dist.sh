@@ -47,7 +47,7 @@ program = json.loads(sys.argv[1])
 assert program["version"] == importlib.metadata.version("tcbuild"), program
 assert program["commit"] != "unknown" and program["cuda"], program
 sample = tcbuild.open("data/quickstart/current/indices")[0]
-assert sample.genes and not sample.masks["gene"].all(), sample
+assert sample.deleted_genes and not sample.masks["gene"].all(), sample
 TEXT
 pip install -q --no-deps --force-reinstall "$repository/python" # without Go: the reader alone, and tcbuild says so
 tcbuild >printed-alone 2>&1 && fail "the stand-in for the program exits with 0"
