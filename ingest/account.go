@@ -119,8 +119,8 @@ func (a *Account) count(why Reason, detail string) *Count {
 	return &(*counts)[at]
 }
 
-// Merge adds the account of later rows of the same source. Repeats are those of the later one, if
-// it has any, as they are of all rows.
+// Merge adds the account of later rows of the same source. Later repeats replace earlier ones,
+// because they cover all rows.
 func (a *Account) Merge(later *Account) {
 	a.Rows += later.Rows
 	a.Kept += later.Kept
@@ -279,7 +279,7 @@ func (a *Account) DroppedNames(explain func(name string) string) []byte {
 	return table
 }
 
-// Accounts are those of all sources of a graph, in the order of its settings.
+// Accounts holds an account per source of a graph, in the order of its settings.
 type Accounts []*Account
 
 // WriteTable writes the accounts as a table, a line per source.

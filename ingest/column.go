@@ -65,8 +65,8 @@ func (c Column) texts() []string {
 	return texts
 }
 
-// lists returns the texts of each row: those of a list, or the one of a column of texts; nil for
-// another type. Missing texts are left out.
+// lists returns the texts in each row of a column of texts or of lists of texts, without missing
+// ones. It returns nil for other types.
 func (c Column) lists() [][]string {
 	values, isList := c.Values.(array.ListLike)
 	items := c.Values

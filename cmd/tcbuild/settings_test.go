@@ -132,10 +132,12 @@ func TestSettingsReference(t *testing.T) {
 			properties[key] = append(properties[key], schema)
 		}
 	}
-	section("Section `perturbations`", "What a perturbation set is and how it is read, in place of its path: "+
-		"`perturbations: {file: SGA_NxN.txt, source: costanzo2016}`. "+
-		"All keys but `file` can also be given beside it, at the top level or as key=value, and many have flags; a key given twice is an error. "+
-		"A public source sets these keys; 'tcbuild ingest sources NAME' prints them.")
+	section("Section `perturbations`",
+		"Names a perturbation set and says how to read it. Use it instead of a path: "+
+			"`perturbations: {file: SGA_NxN.txt, source: costanzo2016}`. "+
+			"You can also set every key but `file` outside this section: at the top level, "+
+			"as key=value or, for many keys, as a flag. Setting a key twice is an error. "+
+			"A public source sets these keys for you; 'tcbuild ingest sources NAME' prints them.")
 	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},
 		"description": "names of settings files in the same folder to start from; _self_ is the file itself"}}
 	tables.rows = []settingRow{{"defaults", "", "list of text", "", "settings files in the same folder to start from; later ones take precedence, `_self_` is the file itself", "[base]"}}

@@ -15,11 +15,11 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// What names of genes mean is in these files of a graph's folder:
+// These files of a graph's folder store the names of genes:
 //
-//	nodes/gene.tsv    id       name  aliases             columns that a graph may have
+//	nodes/gene.tsv    id       name  aliases             name and aliases are optional
 //	                  YAL001C  TFC3  FUN24|tau 138
-//	names/gene.tsv    id       name  aliases             genes that names mean, and not the graph's
+//	names/gene.tsv    id       name  aliases             genes outside the graph
 //	                  YAL011W  SWC3  SWC1
 //	graph.json        {"ignore_case": true}
 

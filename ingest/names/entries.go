@@ -49,7 +49,7 @@ func (e *entries) set(name string, answer Answer) {
 	}
 }
 
-// setLevel makes all names those of one level; none can be added afterwards.
+// setLevel moves all names to one level. No name may be added afterwards.
 func (e *entries) setLevel(level int) {
 	for short, answer := range e.short {
 		answer.Level = int16(level)

@@ -63,7 +63,7 @@ type Resolver struct {
 // OfIDs makes a resolver that knows nodes by their ids only.
 func OfIDs(nodes *ingest.Nodes) *Resolver { return NewBuilder(nodes, nodes.Len()).Resolver(false) }
 
-// Nodes are the nodes that names mean.
+// Nodes are the nodes that a name can mean.
 func (r *Resolver) Nodes() *ingest.Nodes { return r.nodes }
 
 // Labels say of each level of names where they are from, for accounts.

@@ -14,8 +14,8 @@ import (
 	"tcbuild/internal/testing/sets"
 )
 
-// What a set that changes between two readings has then is never mixed with what it had before,
-// even if size and modification time are as before.
+// If a set changes between two readings, old and new contents are never mixed, even if size and
+// modification time are the same.
 func TestChangesBetweenReadings(t *testing.T) {
 	const before = "genes\ty\nA\t1\nB\t2\nA\t3\n"
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)

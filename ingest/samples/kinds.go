@@ -108,9 +108,9 @@ func CheckKind(kind string) error {
 // allExperiments, as an experiment, stands for all of a record.
 const allExperiments = -1
 
-// appendKinds appends the text of a sample's kinds (ingest.KindsAttribute): of each deleted gene
-// those of its mentions in an experiment, joined by + as torchcell does, then GENE=KIND for each
-// gene that stays.
+// appendKinds appends the text of a sample's kinds (ingest.KindsAttribute): for each
+// deleted gene, the kinds that an experiment mentions, joined by + as torchcell does; then
+// GENE=KIND for each gene that stays.
 func (g *Genotyper) appendKinds(text []byte, r *Record, genotype *Genotype, experiment int) []byte {
 	for k, gene := range genotype.Genes {
 		if k > 0 {

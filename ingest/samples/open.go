@@ -114,7 +114,7 @@ func openComputed(spec Spec, known *names.Resolver) (ingest.SampleSource, error)
 	return combinations.Open(named, known, spec.UnknownGenes)
 }
 
-// Resolver makes the look-up of names: those that are known, then those of tables.
+// Resolver returns a resolver of known names, which come first, and of the names in tables.
 func (s *Spec) Resolver(
 	files *inputfile.Files, known *names.Builder, ignoreCase bool,
 ) (*names.Resolver, error) {
@@ -159,7 +159,7 @@ func (s *Set) Unchanged() error { return cmp.Or(s.SampleSource.Unchanged(), s.ta
 // Close closes the files.
 func (s *Set) Close() error { return errors.Join(s.SampleSource.Close(), s.tables.Close()) }
 
-// Account is that of the rows (cells of a matrix) that the latest pass read, before duplicates.
+// Account accounts for the rows (cells of a matrix) that the latest pass read, before duplicates.
 func (s *Set) Account() *ingest.Account { return &s.account }
 
 // DroppedNames returns a table of the names that the latest pass dropped: see

@@ -13,8 +13,8 @@ import (
 	"tcbuild/ingest"
 )
 
-// RemoveAll and RemoveNone, alone in Spec.RemovingKinds, say that perturbations of every
-// kind, or of no kind, remove their gene's node.
+// RemoveAll or RemoveNone, as the only element of Spec.RemovingKinds, says that perturbations of
+// every kind, or of no kind, remove their gene's node.
 const (
 	RemoveAll  = "all"
 	RemoveNone = "none"

@@ -46,7 +46,7 @@ func isNoted(name string) bool {
 // unnamedIndex is the name that pandas gives to an unnamed index in a text table that it reads.
 const unnamedIndex = "Unnamed: 0"
 
-// finalRole returns the role of a column of which the spec says named.
+// finalRole returns the role of a column. named is the role that the spec gives it, if any.
 func (h *header) finalRole(
 	column int, named columnRole, holds columnContents, spec reading,
 ) columnRole {

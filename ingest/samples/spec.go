@@ -29,7 +29,7 @@ import (
 //	combinations:FILE:K[:FIRST:END]  every K genes of a list, or those numbered FIRST to END-1
 //
 // The tag forms names the forms of sets that a field is for; without it, all are. docs/SETTINGS.md
-// and conf/tcbuild.schema.json are generated from the comments, as those of build.Spec.
+// and conf/tcbuild.schema.json are generated from the comments here and in build.Spec.
 type Spec struct {
 	// public source, such as costanzo2016; the other keys override its settings. 'tcbuild ingest
 	// sources' lists the sources and prints their settings
@@ -39,7 +39,7 @@ type Spec struct {
 	// columns with the deleted genes; if several are named, each holds one gene (default: genes or
 	// gene)
 	GenesColumns []string `yaml:"genes_columns" forms:"table"`
-	// separator between genes in a field, if all genes are in one column, or between those of a row
+	// separator between genes that share a field: in a column that lists all genes, or in a row name
 	// of a matrix (default: "|")
 	GeneDelimiter string `yaml:"gene_delimiter" forms:"table matrix" default:"|"`
 	// columns of the strains that a row crosses; replaces genes_columns
@@ -194,7 +194,7 @@ const (
 // AlleleKinds are all kinds of alleles.
 var AlleleKinds = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
 
-// What perturbation sets are made from. Each form has a reader of its own.
+// The forms of perturbation sets. Each has its own reader.
 const (
 	TableForm    = "table" // of genes
 	StrainsForm  = "strain-table"
@@ -264,9 +264,8 @@ func (s *Spec) Given() []string {
 }
 
 // Record returns what the samples depend on, for manifests and fingerprints: the settings that
-// have a value, those of a public source among them, with the base names of files. Neither
-// defaults nor max_dropped, which decides only whether there is a set, are recorded. redact removes
-// secrets from texts.
+// have a value, including a public source's, with the base names of files. It omits defaults, and
+// max_dropped, which decides only whether there is a set. redact removes secrets from texts.
 func (s *Spec) Record(redact func(text string) string) map[string]any {
 	recorded := *s
 	recorded.Source, recorded.MaxDropped = "", nil

@@ -92,8 +92,8 @@ func (p *storeSet) sendParts(send func(*part[torchcell.Chunk]) error) error {
 }
 
 // layOut finds out which columns of the store are phenotypes and attributes, by the rules for
-// tables: numbers are phenotypes, texts are attributes. What is noted of an experiment is an
-// attribute in any case.
+// tables: numbers are phenotypes, texts are attributes. Notes on an experiment are always
+// attributes.
 func (p *storeSet) layOut() error {
 	columns := p.contents.Columns
 	names := make([]string, len(columns))
@@ -141,8 +141,8 @@ func (p *storeSet) layOut() error {
 }
 
 // findKinds finds out which column has the kinds of a record's perturbations, if the attribute
-// perturbation_type does not: unless the options leave it out, it does, but for records with
-// several experiments, each with its own. Then kinds has those of the whole record.
+// perturbation_type does not: the spec leaves it out, or records have several experiments, each
+// with its own. Then the attribute kinds has the kinds of the whole record.
 func (p *storeSet) findKinds(h *header, roles []columnRole) (int, error) {
 	var types []int
 	for i, column := range p.contents.Columns {

@@ -73,7 +73,7 @@ func columnNamed(file string, header []string, name string) (int, error) {
 	}
 	return 0, fault.New(fault.Input, "name the columns of this table: "+
 		"strains=[{strain: COLUMN, allele: COLUMN}, …]; "+
-		"'tcbuild ingest sources NAME' prints those of a source",
+		"'tcbuild ingest sources NAME' prints a source's columns",
 		"read perturbations %s: found no column %q, expected one of %s", file, name, fault.List(header))
 }
 

@@ -144,7 +144,7 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 	return nil
 }
 
-// isScreen reports whether names are those of strains and alleles.
+// isScreen reports whether names may be names of strains and alleles.
 func (s *Spec) isScreen() bool { return s.Matrix || s.Strains != nil }
 
 // allelesOf reads strains and alleles. Of yeast, controls are in upper case, and genes have their

@@ -231,7 +231,7 @@ func (s *textSource) Fill(b *rows.Batch) error {
 	return nil
 }
 
-// complete checks the fields of a row, from fields[at] on, whose number is not that of the columns.
+// complete checks a row with fewer or more fields than columns; its fields begin at fields[at].
 // A sheet's row ends with its last value. Columns at the end that have no name, as Excel writes
 // them, have no values.
 func (s *textSource) complete(fields []rows.Span, at int) ([]rows.Span, error) {

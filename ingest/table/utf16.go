@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Excel's Unicode Text is UTF-16, of which every character has two bytes, or two pairs of them:
+// Excel's Unicode Text is UTF-16: a character takes two bytes, or four.
 //
 //	ff fe 59 00 41 00 4c 00    the mark of little-endian text, and YAL
 

@@ -34,7 +34,7 @@ type RowFilter struct {
 
 const notKept = "not kept by where"
 
-// Table is a table of which only some rows count.
+// Table is a table whose rows are filtered.
 type Table struct {
 	*table.Reader
 	EndOfBatch func() // if set, Each calls it after the rows of a batch, whose texts end then

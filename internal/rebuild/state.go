@@ -141,7 +141,7 @@ func overwrite(path string, state *State) error {
 	return errors.Join(err, file.Close())
 }
 
-// addProcess adds a process. If it works alone, all others in the list were killed.
+// addProcess adds a process. If no other process may work, all others in the list were killed.
 func (s *State) addProcess(p Process, alone bool) (killed []Process) {
 	if alone {
 		killed, s.Working = s.Working, nil

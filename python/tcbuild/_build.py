@@ -38,7 +38,7 @@ def build(
     settings: as in YAML (`tcbuild docs settings`), such as reaction_rule="gpr"; mode="indices" or
         "full-masks" builds the variants that store masks
 
-    The program's log goes to the logger tcbuild. Errors are those of tcbuild.errors.
+    The program logs to the logger `tcbuild`. Failures raise the exceptions in tcbuild.errors.
     """
     path, mode = Path(out), settings.pop("mode", "incidence")
     kind = ["incidence"] if mode == "incidence" else ["dataset", f"--mode={mode}"]

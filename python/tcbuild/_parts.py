@@ -58,8 +58,8 @@ class Parts(Mapping[str, Any]):
         return as_html(self._printed)
 
     def audit(self) -> Audit:
-        """What parts share with the first one, and how well baselines that are fitted to the first
-        part predict each: a model that has learned something scores better.
+        """Counts what each part shares with the first one, and scores simple baselines that are
+        fitted to the first part: a model that has learned something scores better.
         """
         views = {name: view for name, view in self._views.items() if name != "unplaced"}
         samples = {name: _Samples(view) for name, view in views.items()}

@@ -46,7 +46,7 @@ def run(
     """Runs a command of the program, and returns the lines that it prints.
 
     settings: as in YAML; those that are None are left out, and config names a file of more
-    names: what messages call a path, such as that of a temporary file
+    names: what messages call a path, for example of a temporary file
     timeout: seconds after which the program is asked to end
     """
     given = [
@@ -157,7 +157,7 @@ class _Run:
 
 
 def _as_keywords(text: str) -> str:
-    """A message with the names of keywords in place of those of flags."""
+    """Returns a message with keywords instead of flags."""
     return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), text)
 
 

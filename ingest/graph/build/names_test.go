@@ -57,7 +57,7 @@ func TestNames(t *testing.T) {
 		{"YAL5W", "YAL5W", names.Gene},  // a gene that is not in the features
 		{"SHARED", "", names.Ambiguous}, // of two genes
 		{"OTHER", "", names.Ambiguous},  // of a gene and another feature
-		{"AWAY", "", names.NotInGraph},  // of features, none of which is a gene
+		{"AWAY", "", names.NotInGraph},  // of two features outside the graph
 		// the name of a feature that is not a gene, not an alias of YAL3W
 		{"YAL4W", "", names.NotInGraph},
 		{"SNR1", "", names.NotInGraph}, // a standard name before the alias of YAL3W

@@ -66,7 +66,7 @@ func TestUnknownGenesOfModels(t *testing.T) {
 	}
 }
 
-// A source of which more than a share of the rows name no gene is an error with the likely reason.
+// A source is refused if too many of its rows name no gene; the error gives the likely reason.
 func TestMaxDropped(t *testing.T) {
 	for _, test := range []struct {
 		names, setting string // of the first of two columns, the other's are known; "" is an error at more than half

@@ -262,8 +262,8 @@ func (d *sbmlDocument) setBounds(made *Reaction, r *sbmlReaction, line int) (err
 	return err
 }
 
-// bound finds a flux bound: the parameter that the reaction refers to, or else the entry of a
-// separate list, or else a parameter of the kinetic law. It is NaN if there is none.
+// bound finds a flux bound. It looks at the parameter that the reaction refers to, then at the
+// separate list of bounds, then at the kinetic law. It returns NaN if none of them has one.
 func (d *sbmlDocument) bound(
 	r *sbmlReaction, reference, local, operation string, line int,
 ) (bound float64, err error) {

@@ -92,7 +92,7 @@ func (t *Types) AddNodes() {
 	}
 }
 
-// used returns the nodes that have an edge, and numbers them anew in the edges.
+// used returns the nodes with an edge, and renumbers them in the edges.
 func (n *nodes) used(cell *ingest.Graph) *ingest.Nodes {
 	const unused = math.MaxUint32
 	rows := slices.Repeat([]uint32{unused}, len(n.ids))

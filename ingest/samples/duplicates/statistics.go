@@ -53,8 +53,8 @@ var plain = strings.NewReplacer("-", "_", " ", "_")
 
 func plainName(name string) string { return plain.Replace(strings.ToLower(name)) }
 
-// statistic reads from a column's name which kind of statistic it holds, and of which phenotype; it
-// returns the phenotype's plainName. In torchcell's names, both may end in .MEMBER or #2.
+// statistic finds, from a column's name, the kind of statistic and the plainName of its phenotype.
+// In torchcell's names, both may end in .MEMBER or #2.
 func statistic(name string) (of string, found kind) {
 	name = plainName(name)
 	for _, separators := range []string{".#", "#", ""} {

@@ -54,8 +54,8 @@ class Kinds:
         ptr: npt.NDArray[np.int64],
         texts: Sequence[str | None],
     ) -> tuple[npt.NDArray[np.int64], _Codes, npt.NDArray[np.int64]]:
-        """The same of B samples, of which sample b deletes deleted[ptr[b]:ptr[b + 1]]: genes int64,
-        codes, and where each sample's begin.
+        """Returns the same for B samples; sample b deletes deleted[ptr[b]:ptr[b + 1]]. Genes are
+        int64; codes follow, then the index at which each sample's genes begin.
         """
         parts = [self._of_text(*each) for each in zip(texts, np.diff(ptr).tolist(), strict=True)]
         genes = deleted.astype(np.int64)

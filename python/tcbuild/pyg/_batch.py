@@ -1,4 +1,4 @@
-"""Batches as HeteroData, whose edges are those of B unconnected copies of the graph."""
+"""Batches as HeteroData: B unconnected copies of the graph."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Batch(Annotated, FilteredEdges, Small):
     gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
     data: y float32 [B, P], the dataset's phenotypes, NaN if missing; sample_id
 
-    perturbed, perturbed_kinds, perturbed_ptr, attribute() and rows are those of a
-    tcbuild.torch.Batch. batch[0], batch[2:5], to_data_list() and iteration give the samples.
+    perturbed, perturbed_kinds, perturbed_ptr, attribute() and rows work as in tcbuild.torch.Batch.
+    batch[0], batch[2:5], to_data_list() and iteration give the samples.
 
-    It is small until anything is asked for, so a worker sends little. Then everything is there at
-    once, on the CPU, or where `.to(device)` says. What batches have of the graph is mapped
-    privately: writing to it changes this batch alone.
+    A batch stays small until you ask it for a tensor, so workers send little. It then makes all
+    tensors at once, on the CPU or on the device that `.to(device)` names. The graph's tensors are
+    mapped privately: writing to them changes only this batch.
 
-    edge_index is that of the whole graph: layers that take no mask pass messages along removed
-    edges, too, HeteroConv among them. Give them masked_edge_index_dict().
+    edge_index has every edge of the graph, so layers without masks, such as HeteroConv, also pass
+    messages along removed edges. Give them masked_edge_index_dict() instead.
     """
 
     _is_batch = True
@@ -142,9 +142,8 @@ class Batch(Annotated, FilteredEdges, Small):
         )
 
     def masked_edge_index_dict(self) -> dict[tuple[str, str, str], Tensor]:
-        """What is left of each type's edges by the masks as they are now, for layers without masks
-        such as HeteroConv's. Edges are in no certain order: where attributes go with them, use
-        edge_index and kept.
+        """Returns the edges that the masks keep, as they are now, for layers without masks such as
+        HeteroConv. Their order is unspecified: if edges have attributes, use edge_index and kept.
 
         On a CPU the last edges take the places of those that are removed, in a mapping of its own,
         which costs a tenth of choosing the kept ones.

@@ -29,9 +29,9 @@ class Collater:
     follow_batch: keys of node types for which the batch has KEY_batch and KEY_ptr, too
 
     Samples may come from several datasets (ConcatDataset) with the same graph and reaction rule;
-    otherwise it is a ValueError. What a transform left of the graph's tensors is known by their
-    identity, and copied for no sample. Samples of another shape, and what is no sample, are joined
-    by torch_geometric.
+    otherwise it is a ValueError. Tensors of the graph that a transform leaves alone
+    are recognized by identity and never copied. torch_geometric joins samples of other shapes, and
+    anything else.
     """
 
     always: tuple[str, ...] = ("deleted",)

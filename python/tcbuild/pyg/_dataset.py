@@ -140,7 +140,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         return self.sample_type(replace(packed, values=values))
 
     def pack(self, view: tcbuild.Dataset) -> Packed:
-        """What the samples of a view are made of, joined; masks are not read yet."""
+        """Packs the samples of a view together, without reading masks."""
         genes, ptr, phenotypes = view.perturbations(slice(None))
         indices = view.indices
         values, lengths = self.values(view.whole, indices, genes, ptr, phenotypes)

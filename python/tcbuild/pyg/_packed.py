@@ -36,7 +36,7 @@ class Terms(NamedTuple):
 
 @dataclass(eq=False)
 class Packed:
-    """What samples or a batch are made of.
+    """The compact form of samples or of a batch.
 
     stored: the whole tcbuild.Dataset of each sample, or one of all; indices: of samples in it
     genes, ptr: sample b deletes genes[ptr[b]:ptr[b + 1]]
@@ -209,7 +209,7 @@ class Small(HeteroData):  # type: ignore[misc]
         self.__dict__.update(state, _made={})
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """As of PyG: it moves all tensors, and casts those of floating-point numbers."""
+        """Moves all tensors, as in PyG, but casts only floating-point ones."""
         if any(isinstance(each, torch.dtype) for each in (*args, *kwargs.values())):
             return self.apply(
                 lambda tensor: tensor.to(*args, **kwargs) if tensor.is_floating_point() else tensor

@@ -74,7 +74,7 @@ class CellGraph(nn.Module):
         * N of their type.
 
         On a CPU it is laid out once, for the largest batch so far, and mapped by each call: writing
-        to it changes this one alone.
+        to it changes only this one.
         """
         device = self.edges.device
         return {name: self._laid_out.block(name, batch_size, device) for name in self.sizes}

@@ -173,7 +173,7 @@ class MaskGenerator(nn.Module):
             basis = getattr(batch, "mask_basis", "unknown")
             found = {basis} if isinstance(basis, str) else set(basis)
         self._check_basis(found)
-        if hasattr(batch, "deleted_genes"):  # a Batch of tcbuild.pyg, of which nothing else is made
+        if hasattr(batch, "deleted_genes"):  # a tcbuild.pyg.Batch, which stays packed
             genes, ptr = batch.deleted_genes()
             return genes, ptr
         if isinstance(batch, Batch):

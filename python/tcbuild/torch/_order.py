@@ -24,9 +24,8 @@ class Order(DistributedSampler[Any]):
         order = tcbuild.torch.Order(triples, seed=1)
         loader = tcbuild.torch.DataLoader(triples, 64, sampler=order)
 
-    A draw depends on seed, epoch and its position alone, and is computed as it goes, in no memory
-    and with nothing to wait for: torch's shuffle makes a list of all indices first, 5.7 GB and
-    minutes for 10^8.
+    A draw depends only on the seed, the epoch and its position, and is computed when it is needed.
+    torch's shuffle first makes a list of all indices: 5.7 GB, and minutes, for 10^8.
 
     num_replicas, rank: in a distributed run, every num_replicas-th draw from rank on. All ranks
         take equally many: the last ones of a length that does not divide repeat the first, or with
@@ -35,9 +34,10 @@ class Order(DistributedSampler[Any]):
     shuffle: False for the dataset's own order
     weights: [N], how often a sample is drawn, relative to others
 
-    Its state is seed, epoch and position, so an epoch goes on with any number of ranks. A loader of
-    tcbuild has that of the batches which it gave; with Accelerate, whose loader is another and
-    takes a batch ahead, state(steps) has it. torchdata's StatefulDataLoader calls state_dict.
+    Its state is seed, epoch and position, so an epoch goes on with any number of ranks. tcbuild's
+    loaders save the position of the batches that they have returned. Accelerate replaces the loader
+    and reads a batch ahead: save state(steps) there. torchdata's StatefulDataLoader calls
+    state_dict.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Order(DistributedSampler[Any]):
         self._cumulated = None if weights is None else _cumulated(weights, self.samples)
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the order of the epoch that begins next; that of a resumed one is kept."""
+        """Chooses the order of the next epoch. A resumed epoch keeps its order."""
         if epoch != self.epoch:
             self.epoch, self.position, self._given = epoch, 0, 0
 

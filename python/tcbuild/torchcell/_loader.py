@@ -29,7 +29,7 @@ class LazyCollater(Collater):
     follow_batch: keys of node types, such as perturbation_indices, for which the batch has
         KEY_batch and KEY_ptr
 
-    Batches of Perturbation's samples have genes alone, as those have. Samples of
+    Batches of Perturbation's samples have only genes. Samples of
     SubgraphRepresentation and DCellGraphProcessor become a Batch of torch_geometric.
     """
 
