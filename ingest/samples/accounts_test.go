@@ -12,7 +12,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/testing/sets"
+	"tcbuild/internal/testing/check"
 )
 
 // TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each
@@ -136,7 +136,7 @@ func TestScreenNames(t *testing.T) {
 				_, _, err = readScreen(t, screen, err, genes)
 				switch {
 				case c.want != nil:
-					checkFault(t, err, fault.Input, c.want...)
+					check.Fault(t, err, fault.Input, c.want...)
 				case !allow && (fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "allow_duplicate_ids=true")):
 					t.Errorf("%q: got %v, hint %q, expected a hint at allow_duplicate_ids", c.text, err, fault.HintOf(err))
 				case allow && err != nil && !strings.Contains(err.Error(), "NONE1"):
@@ -148,33 +148,23 @@ func TestScreenNames(t *testing.T) {
 }
 
 // readBack reads a perturbation set as readScreen does a screen.
-func readBack(t *testing.T, path string, genes *ingest.Nodes) (texts []string) {
+func readBack(t *testing.T, path string, genes *ingest.Nodes) []string {
 	t.Helper()
-	spec := samples.Spec{TextSpec: table.TextSpec{File: path}, AllowWildtype: true, AllowDuplicateIDs: true}
+	spec := samples.Spec{
+		TextSpec:          table.TextSpec{File: path},
+		AllowWildtype:     true,
+		AllowDuplicateIDs: true,
+	}
 	set, err := samples.Open(spec, &ingest.Graph{Genes: genes})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer set.Close()
-	_, err = sets.Read(set, func(batch *ingest.Samples) error {
-		for i := range batch.Len() {
-			texts = append(texts, sampleText(batch, i, genes))
-		}
-		return nil
-	})
+	texts, _, err := readTexts(set, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return texts
-}
-
-// sampleText is a sample as "id genes values".
-func sampleText(batch *ingest.Samples, i int, genes *ingest.Nodes) string {
-	var ids []string
-	for _, row := range batch.Genes(i) {
-		ids = append(ids, genes.IDs[row])
-	}
-	return fmt.Sprintf("%s %s %v", batch.ID(i), strings.Join(ids, "+"), batch.Phenotypes(i))
 }
 
 // TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two unknown names,
@@ -212,7 +202,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if word == ingest.RefuseUnknownGenes {
-				checkFault(t, err, fault.Input, "s.tsv:3", `gene "NONE1" is not in the graph`)
+				check.Fault(t, err, fault.Input, "s.tsv:3", `gene "NONE1" is not in the graph`)
 				continue
 			}
 			if err != nil {

@@ -9,6 +9,8 @@ import (
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 // A name such as NKX2-1 is an allele of NKX2 only in sources that name yeast's alleles. In all
@@ -51,7 +53,7 @@ func TestAlleleNames(t *testing.T) {
 		spec := screenOf(t, "emap", pair, "")
 		spec.YeastAlleles, spec.Strains = false, []samples.StrainSpec{strain}
 		_, err := openForm(spec, &ingest.Graph{Genes: genes})
-		checkFault(t, err, fault.Usage, "strains.0: ", "yeast_alleles")
+		check.Fault(t, err, fault.Usage, "strains.0: ", "yeast_alleles")
 	}
 }
 
@@ -84,7 +86,7 @@ func TestReadThroughGenes(t *testing.T) {
 			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if spec.UnknownGenes != ingest.DropSample {
-				checkFault(t, err, fault.Input, `found "KLRC4-KLRK1", which names 2 genes, "KLRC4" and "KLRK1"`)
+				check.Fault(t, err, fault.Input, `found "KLRC4-KLRK1", which names 2 genes, "KLRC4" and "KLRK1"`)
 				continue
 			}
 			if err != nil {
@@ -103,7 +105,7 @@ func TestReadThroughGenes(t *testing.T) {
 // ribosomal proteins have such aliases.
 func TestSuppressorStrains(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YAL002W", "YNL178W"}, nil)
-	features := sgdFile(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 -", "ORF YNL178W RPS3 S3")
+	features := inputs.WriteSGD(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 -", "ORF YNL178W RPS3 S3")
 	spec := screenOf(t, "costanzo2016", sgaHeader+
 		"YAL001C_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t1\t0\n"+
 		"YAL001C_A_S3\ttfc3-supp3\tYAL002W_dma1\tvps8\tDMA30\t2\t0\n"+
@@ -146,9 +148,9 @@ func TestControlsOfScreens(t *testing.T) {
 			t.Errorf("%s: got %q, %v", c.name, samples, err)
 		}
 		_, err = open("ctrl")
-		checkFault(t, err, fault.Input, `gene "Ctrl" is not in `)
+		check.Fault(t, err, fault.Input, `gene "Ctrl" is not in `)
 		_, err = open("ctrl", "Ctrl", "TP53")
-		checkFault(t, err, fault.Usage, `--controls: found "TP53"`, `"TP53", which is a gene of the graph`)
+		check.Fault(t, err, fault.Usage, `--controls: found "TP53"`, `"TP53", which is a gene of the graph`)
 	}
 }
 
@@ -156,7 +158,7 @@ func TestControlsOfScreens(t *testing.T) {
 // graph has it or not.
 func TestSystematicNamesWithSuffix(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YBL008W", "YBR160W", "YBR208C", "YER069W", "YOL130W", "YOL1", "YOR1-B"}, nil)
-	features := sgdFile(t, "ORF YBL008W HIR1 -", "ORF YBL008W-A - -", "ORF YBR160W CDC28 -", "ORF YBR208C DUR1,2 -", "ORF YER069W ARG5,6 -",
+	features := inputs.WriteSGD(t, "ORF YBL008W HIR1 -", "ORF YBL008W-A - -", "ORF YBR160W CDC28 -", "ORF YBR208C DUR1,2 -", "ORF YER069W ARG5,6 -",
 		"ORF YOL130W ALR1 -", "ORF YOL1 ABC -", "ORF YOL2 ABC-D -", "ORF YOL3 - ABC-D-E")
 	for _, aliases := range []string{"", features} {
 		for name, want := range map[string]string{
@@ -205,7 +207,7 @@ func TestAllelesOfOtherGenes(t *testing.T) {
 		"YOL130W\tYBL008W\t\tYBL008W-1\t1\n"+
 		"YOL130W\tYBL008W\t\tYBL008W-A\t2\n"+
 		"YOL130W\tYBL008W\t\tYBL008W-A-1\t3\n"+
-		"YOL130W\tYBL008W\t\tswc3-1\t4\n", sgdFile(t, "ORF YBL008W HIR1 -", "ORF YAL011W SWC3 -"))
+		"YOL130W\tYBL008W\t\tswc3-1\t4\n", inputs.WriteSGD(t, "ORF YBL008W HIR1 -", "ORF YAL011W SWC3 -"))
 	spec.Alleles, spec.MaxDropped = []samples.AlleleKind{samples.DeletionAllele, samples.TSAllele}, new(1.0)
 	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
@@ -220,7 +222,7 @@ func TestAllelesOfOtherGenes(t *testing.T) {
 
 // In every kind of input, a name of a gene outside the graph matches no other gene.
 func TestGenesOutsideTheGraph(t *testing.T) {
-	file := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
+	file := inputs.Write(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
 	aliases := names.AliasTable{TextSpec: table.TextSpec{File: file}, ID: "orf", Names: []string{"name", "alias"}}
 	const message = `gene "SWC3" (YAL011W) is not in the graph (2 genes)`
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YOL130W"}, nil)
@@ -244,7 +246,7 @@ func TestGenesOutsideTheGraph(t *testing.T) {
 		spec.AliasTables = []names.AliasTable{aliases}
 		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
-		checkFault(t, err, fault.Input, message)
+		check.Fault(t, err, fault.Input, message)
 		if got := fault.HintOf(err); !strings.HasPrefix(got, "add YAL011W to the graph") {
 			t.Errorf("%s: the hint is %s", c.name, got)
 		}

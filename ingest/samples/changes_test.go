@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 )
 
@@ -24,7 +25,7 @@ func TestPerturbationsChange(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := writeFile(t, "p.tsv", before)
+			path := inputs.Write(t, "p.tsv", before)
 			p, err := openFile(path, threeGenes, Spec{})
 			if err != nil {
 				t.Fatal(err)

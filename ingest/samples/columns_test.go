@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 )
 
@@ -73,7 +74,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 				for i, field := range fields {
 					text += fmt.Sprintf("%c\t%s\n", 'A'+i%3, strings.TrimSuffix(field, "!"))
 				}
-				path := writeFile(t, "p.tsv", text)
+				path := inputs.Write(t, "p.tsv", text)
 				p, err := openFile(path, threeGenes, Spec{})
 				kind := "mixed"
 				if err == nil {
@@ -105,7 +106,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 // The hint for a bad phenotype names the flag that leaves its column out.
 func TestBadPhenotypeHint(t *testing.T) {
 	for hint, phenotypes := range map[string][]string{"exclude the column with --not-phenotypes y": nil, "leave the column out of --phenotypes": {"y"}} {
-		p, err := openFile(writeFile(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes, Spec{Phenotypes: phenotypes})
+		p, err := openFile(inputs.Write(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes, Spec{Phenotypes: phenotypes})
 		if err == nil {
 			_, err = sets.ReadAll(p)
 		}

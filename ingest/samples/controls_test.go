@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/seed"
 	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
@@ -45,7 +46,7 @@ func TestControls(t *testing.T) {
 			want = append(want, fmt.Sprintf("%d [%s] []", row, strings.Join(genes, " ")))
 		}
 		counts.Kept = len(want)
-		p, err := openFile(writeFile(t, "p.tsv", table), threeGenes, options)
+		p, err := openFile(inputs.Write(t, "p.tsv", table), threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func TestControls(t *testing.T) {
 // A control may contain the delimiter.
 func TestControlWithDelimiter(t *testing.T) {
 	options := Spec{AllowWildtype: true, GeneDelimiter: "_", Controls: []string{"non_targeting", "non_targeting_1", "safe"}}
-	p, err := openFile(writeFile(t, "p.tsv", "genes\nnon_targeting\nA_non_targeting\nnon_targeting_1_B\nsafe_C_non_targeting_1\nnon_targeting_safe\n"), threeGenes, options)
+	p, err := openFile(inputs.Write(t, "p.tsv", "genes\nnon_targeting\nA_non_targeting\nnon_targeting_1_B\nsafe_C_non_targeting_1\nnon_targeting_safe\n"), threeGenes, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestUnknownGeneBesideControl(t *testing.T) {
 		ingest.DropGene:   "1 kept, 1 no_gene_left",
 		ingest.DropSample: "1 kept, 1 unknown_gene",
 	} {
-		p, err := openFile(writeFile(t, "p.tsv", "genes\nMYCC|ctrl\nA\n"), threeGenes,
+		p, err := openFile(inputs.Write(t, "p.tsv", "genes\nMYCC|ctrl\nA\n"), threeGenes,
 			Spec{UnknownGenes: choice, AllowWildtype: true, Controls: []string{"ctrl"}})
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +117,7 @@ func TestControlErrors(t *testing.T) {
 		{"not said to be one", "genes\nctrl\n", `gene "ctrl" is not in the graph`, "if it is a control, which deletes nothing, pass --controls ctrl", Spec{}},
 		{"in another case", "genes\nCtrl\n", `gene "Ctrl" is not in the graph`, "pass --controls Ctrl", Spec{Controls: []string{"ctrl"}}},
 	} {
-		path := writeFile(t, "p.tsv", c.table)
+		path := inputs.Write(t, "p.tsv", c.table)
 		p, err := openFile(path, threeGenes, c.options)
 		if err == nil {
 			_, _, err = showSamples(p)

@@ -1,9 +1,7 @@
 package samples
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,7 +36,7 @@ func TestChangesBetweenReadings(t *testing.T) {
 				return errors.Join(os.WriteFile(path, []byte(after), 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
 			}
 			rule := duplicates.Rule{Duplicates: choice}
-			merged, err := duplicates.Apply(&changing{set, change}, rule, path, genes)
+			merged, err := duplicates.Apply(&sets.Changing{SampleSource: set, Change: change}, rule, path, genes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,27 +47,6 @@ func TestChangesBetweenReadings(t *testing.T) {
 			if fault.KindOf(err) != fault.Busy {
 				t.Errorf("%s of %q: got %v", choice, after, err)
 			}
-		}
-	}
-}
-
-// changing is a set that changes after it is read.
-type changing struct {
-	ingest.SampleSource
-	change func() error
-}
-
-func (c *changing) Batches(
-	ctx context.Context, account *ingest.Account,
-) iter.Seq2[*ingest.Samples, error] {
-	return func(yield func(*ingest.Samples, error) bool) {
-		for batch, err := range c.SampleSource.Batches(ctx, account) {
-			if !yield(batch, err) {
-				return
-			}
-		}
-		if err := c.change(); err != nil {
-			yield(nil, err)
 		}
 	}
 }

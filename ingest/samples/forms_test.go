@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/inputs"
 )
 
 // TestForms reads tables as people have them.
@@ -48,7 +49,7 @@ func TestForms(t *testing.T) {
 		{"gene beside genes", "s.csv", "gene,y,genes\nB,1,A\n", Spec{}, threeGenes, `0 [0] [1] "B"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := openFile(writeFile(t, test.file, test.content), test.genes, test.spec)
+			p, err := openFile(inputs.Write(t, test.file, test.content), test.genes, test.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,7 @@ func TestFormErrors(t *testing.T) {
 				`is not in the graph (3 genes)`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := writeFile(t, test.file, test.content)
+			path := inputs.Write(t, test.file, test.content)
 			p, err := openFile(path, threeGenes, test.spec)
 			if err == nil {
 				_, _, err = showSamples(p)

@@ -11,6 +11,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -86,7 +87,7 @@ func TestTriangles(t *testing.T) {
 		}
 		_, _, err := read("")
 		if order == 3 {
-			checkFault(t, err, fault.Input, "s.tsv: found ")
+			check.Fault(t, err, fault.Input, "s.tsv: found ")
 			continue
 		}
 		other := samples.UpperTriangle
@@ -94,9 +95,9 @@ func TestTriangles(t *testing.T) {
 			other = samples.LowerTriangle
 		}
 		if len(want) == 1 {
-			checkFault(t, err, fault.Input, "a single value in each triangle")
+			check.Fault(t, err, fault.Input, "a single value in each triangle")
 		} else {
-			checkFault(t, err, fault.Input, fmt.Sprintf("in all cells of the %s triangle", filled))
+			check.Fault(t, err, fault.Input, fmt.Sprintf("in all cells of the %s triangle", filled))
 		}
 		if hint := fault.HintOf(err); !strings.Contains(hint, "triangle="+string(other)) {
 			t.Errorf("%s\nhint %s", text, hint)
@@ -115,7 +116,7 @@ func TestTriangles(t *testing.T) {
 		}
 		if len(want) > 1 {
 			_, _, err = read(filled)
-			checkFault(t, err, fault.Input, "whose pairs have other values")
+			check.Fault(t, err, fault.Input, "whose pairs have other values")
 		}
 		if kept, _, err = read(samples.BothTriangles); err != nil || len(kept) != len(want)+n*(n-1)/2 {
 			t.Fatalf("%s: got %d samples, %v", text, len(kept), err)
@@ -156,8 +157,8 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 	spec := screenOf(t, "matrix", "g\tcold\nTFC3\t1\n", aliases)
 	spec.Triangle = samples.UpperTriangle
 	_, err := openForm(spec, &ingest.Graph{Genes: genes})
-	checkFault(t, err, fault.Usage, "triangle: it applies only to a matrix whose rows and columns are genes")
+	check.Fault(t, err, fault.Usage, "triangle: it applies only to a matrix whose rows and columns are genes")
 	spec = samples.Spec{TextSpec: table.TextSpec{File: "s.tsv"}, MatrixSpec: samples.MatrixSpec{Triangle: samples.UpperTriangle}, UnknownGenes: ingest.DropGene}
 	_, err = openForm(spec, &ingest.Graph{Genes: genes})
-	checkFault(t, err, fault.Usage, "triangle: it does not apply to a table")
+	check.Fault(t, err, fault.Usage, "triangle: it does not apply to a table")
 }

@@ -11,6 +11,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/seed"
 	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
@@ -64,7 +65,7 @@ func TestKinds(t *testing.T) {
 		if len(counts) == 0 {
 			continue // only controls
 		}
-		original := writeFile(t, "p.tsv", table)
+		original := inputs.Write(t, "p.tsv", table)
 		p, err := openFile(original, threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +120,7 @@ func TestKindsOfColumns(t *testing.T) {
 		{"some stay already", "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n", Spec{}, []string{`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`}},
 		{"all stay", "genes\tkinds\nB|A\tover|over\nC\tdel\n", Spec{RemovingKinds: []string{"del"}}, []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`}},
 	} {
-		p, err := openFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
+		p, err := openFile(inputs.Write(t, "p.tsv", c.table), threeGenes, c.options)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -176,7 +177,7 @@ func TestRemovingKinds(t *testing.T) {
 				wrong = append(wrong, fmt.Sprintf("%s %d", other, counts[other]))
 			}
 		}
-		set, err := openSet(writeFile(t, "p.tsv", table), threeGenes, Spec{AllowWildtype: true, RemovingKinds: removing})
+		set, err := openSet(inputs.Write(t, "p.tsv", table), threeGenes, Spec{AllowWildtype: true, RemovingKinds: removing})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +217,7 @@ func TestRemovingKinds(t *testing.T) {
 		{[]string{"all", "deletion"}, "found all beside other kinds"},
 		{[]string{"deletion", " "}, "found an empty name"},
 	} {
-		_, err := openSet(writeFile(t, "p.tsv", "genes\tkinds\nA\tdeletion\n"), threeGenes, Spec{RemovingKinds: c.removing})
+		_, err := openSet(inputs.Write(t, "p.tsv", "genes\tkinds\nA\tdeletion\n"), threeGenes, Spec{RemovingKinds: c.removing})
 		if err == nil || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%q: got %v, want %s", c.removing, err, c.message)
 		}
@@ -239,7 +240,7 @@ func TestKindErrors(t *testing.T) {
 		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", Spec{KindsColumn: "kindz"}},
 		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not record", "column kinds", Spec{RemovingKinds: []string{"x"}}},
 	} {
-		p, err := openFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
+		p, err := openFile(inputs.Write(t, "p.tsv", c.table), threeGenes, c.options)
 		if err == nil {
 			_, _, err = showSamples(p)
 		}

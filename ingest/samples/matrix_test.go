@@ -7,6 +7,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
+	"tcbuild/internal/testing/check"
 )
 
 // TestMatrixColumns checks that a matrix of double mutants, or of strains that keep a copy of the
@@ -70,7 +71,7 @@ func TestMatrixColumns(t *testing.T) {
 			screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 			samples, report, err := readScreen(t, screen, err, genes)
 			if c.fault != nil {
-				checkFault(t, err, fault.Input, c.fault...)
+				check.Fault(t, err, fault.Input, c.fault...)
 				return
 			}
 			if err != nil {
@@ -86,7 +87,7 @@ func TestMatrixColumns(t *testing.T) {
 		spec := screenOf(t, "matrix", square, aliases)
 		change(&spec)
 		_, err := openForm(spec, &ingest.Graph{Genes: genes})
-		checkFault(t, err, fault.Usage, `"x"`)
+		check.Fault(t, err, fault.Usage, `"x"`)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestNothingLeft(t *testing.T) {
 		}
 		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		_, _, err = readScreen(t, screen, err, genes)
-		checkFault(t, err, fault.Input, append(c.want, "s.tsv")...)
+		check.Fault(t, err, fault.Input, append(c.want, "s.tsv")...)
 		if !strings.Contains(fault.HintOf(err), c.hint) {
 			t.Errorf("%s: hint %q lacks %q", c.name, fault.HintOf(err), c.hint)
 		}

@@ -15,6 +15,7 @@ import (
 	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/internal/testing/inputs"
 )
 
 // showRoles lists phenotypes, guessed ones with ?, and attributes, with ! if their name made them
@@ -56,7 +57,7 @@ func TestRoles(t *testing.T) {
 		"may differ":    {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength", "pH"}}}, "fitness? / Temperature! pH! strength medium batch! |"},
 		"nothing of it": {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength"}}, Attributes: []string{}, Phenotypes: []string{"fitness"}}, "fitness / |Temperature |pH |medium |batch |"},
 	} {
-		set, err := openFile(writeFile(t, "p.tsv", rows), threeGenes, test.options)
+		set, err := openFile(inputs.Write(t, "p.tsv", rows), threeGenes, test.options)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -70,7 +71,7 @@ func TestRoles(t *testing.T) {
 
 // An .arrow file records the roles of its columns, whatever they are called.
 func TestRolesInArrow(t *testing.T) {
-	text := writeFile(t, "p.tsv", "genes\tOD\tdose\tyield\nA\t1\t30\t7\n")
+	text := inputs.Write(t, "p.tsv", "genes\tOD\tdose\tyield\nA\t1\t30\t7\n")
 	for name, test := range map[string]struct {
 		options Spec
 		want    string
@@ -101,7 +102,7 @@ func TestRolesInArrow(t *testing.T) {
 
 func TestTrimmedTexts(t *testing.T) {
 	text := "genes\tmedium\tcode\nA\tYPD \t1\nB\t\u00a0YPD\t\u3000x\nC\t \tx y\n"
-	set, err := openFile(writeFile(t, "p.tsv", text), threeGenes, Spec{Attributes: []string{"medium", "code"}})
+	set, err := openFile(inputs.Write(t, "p.tsv", text), threeGenes, Spec{Attributes: []string{"medium", "code"}})
 	if err != nil {
 		t.Fatal(err)
 	}

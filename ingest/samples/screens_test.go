@@ -15,13 +15,15 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 )
 
 // screenGenes is a graph's gene list with SGD's names for it. SHARED means two genes.
 func screenGenes(t testing.TB) (*ingest.Nodes, string) {
 	t.Helper()
-	features := sgdFile(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 SHARED", "ORF YAL016C-B - SHARED", "ORF YDL227C HO -", "ORF YBR150C TBS1 -")
+	features := inputs.WriteSGD(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 SHARED", "ORF YAL016C-B - SHARED", "ORF YDL227C HO -", "ORF YBR150C TBS1 -")
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YAL002W", "YAL016C-B", "YBR150C", "YDL227C"}, nil)
 	return genes, features
 }
@@ -38,26 +40,23 @@ func screenOf(t testing.TB, source, text, features string) (spec samples.Spec) {
 	if err := conf.DecodeSource(source, "perturbations", &spec); err != nil {
 		t.Fatal(err)
 	}
-	spec.File, spec.Aliases = writeFile(t, "s.tsv", text), features
+	spec.File, spec.Aliases = inputs.Write(t, "s.tsv", text), features
 	return spec
 }
 
-// readScreen reads a whole screen: per sample "id genes values", and its report as a line.
-func readScreen(t testing.TB, s *samples.Set, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
+// readScreen reads a whole screen: its samples as readTexts does, and its report as a line.
+func readScreen(
+	t testing.TB, s *samples.Set, err error, genes *ingest.Nodes,
+) (texts []string, report string, _ error) {
 	t.Helper()
 	if err != nil {
 		return nil, "", err
 	}
-	_, err = sets.Read(s, func(batch *ingest.Samples) error {
-		for i := range batch.Len() {
-			samples = append(samples, sampleText(batch, i, genes))
-		}
-		return nil
-	})
+	texts, _, err = readTexts(s, genes)
 	if err == nil {
-		checkAccounts(t, ingest.Accounts{s.Account()})
+		check.Accounts(t, ingest.Accounts{s.Account()})
 	}
-	return samples, s.Account().String(), err
+	return texts, s.Account().String(), err
 }
 
 func checkSamples(t *testing.T, got, want []string) {
@@ -112,7 +111,7 @@ func TestSGA(t *testing.T) {
 	spec.UnknownGenes = ""
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "s.tsv:8", `"SHARED" is ambiguous`, "YAL002W and YAL016C-B")
+	check.Fault(t, err, fault.Input, "s.tsv:8", `"SHARED" is ambiguous`, "YAL002W and YAL016C-B")
 }
 
 // An ambiguous name of yeast means the same features in lower case, as alleles are written.
@@ -121,7 +120,7 @@ func TestAmbiguousAllele(t *testing.T) {
 	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nshared_vps8Δ 1\ntfc3Δ 2\n", aliases)
 	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "s.tsv:2", `"SHARED" is ambiguous: it is a name of YAL002W and YAL016C-B`)
+	check.Fault(t, err, fault.Input, "s.tsv:2", `"SHARED" is ambiguous: it is a name of YAL002W and YAL016C-B`)
 
 	spec.UnknownGenes = ingest.DropSample
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
@@ -147,7 +146,7 @@ func TestSGAOfAlleleNames(t *testing.T) {
 	spec.AllowWildtype = false
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "s.tsv:6", "have only controls")
+	check.Fault(t, err, fault.Input, "s.tsv:6", "have only controls")
 }
 
 func TestEMAP(t *testing.T) {
@@ -162,7 +161,7 @@ func TestEMAP(t *testing.T) {
 	spec.MaxDropped = new(0.5)
 	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "kept 1 of 5 entries; dropped: 1 of allele kind damp", "at most 50 %")
+	check.Fault(t, err, fault.Input, "kept 1 of 5 entries; dropped: 1 of allele kind damp", "at most 50 %")
 	spec.MaxDropped = new(0.6)
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
@@ -238,7 +237,7 @@ func TestScreenErrors(t *testing.T) {
 		{"matrix", "orf\tx\nVPS8\tone\n", nil, []string{"s.tsv:2"}},
 		{"matrix", "orf\tx\nNONE1\t1\n", nil, []string{`"NONE1"`}},
 	} {
-		checkFault(t, read(c.source, c.text, c.change), fault.Input, c.want...)
+		check.Fault(t, read(c.source, c.text, c.change), fault.Input, c.want...)
 	}
 	for want, change := range map[string]func(*samples.Spec){
 		`"dead"`:                      func(s *samples.Spec) { s.Alleles = []samples.AlleleKind{"dead"} },
@@ -254,14 +253,14 @@ func TestScreenErrors(t *testing.T) {
 			s.Strains, s.Matrix, s.Controls, s.Phenotypes = nil, true, nil, []string{"a"}
 		},
 	} {
-		checkFault(t, read("costanzo2016", sgaHeader+row, change), fault.Usage, want)
+		check.Fault(t, read("costanzo2016", sgaHeader+row, change), fault.Usage, want)
 	}
 }
 
 // Each source that has samples reads its own example.
 func TestScreenSources(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL002W", "YAL010C", "YAL011W", "YAL013W", "YDL227C", "YFL039C", "YOR085W"}, nil)
-	features := sgdFile(t, "ORF YFL039C ACT1 -", "ORF YOR085W OST3 -", "ORF YDL227C HO -")
+	features := inputs.WriteSGD(t, "ORF YFL039C ACT1 -", "ORF YOR085W OST3 -", "ORF YDL227C HO -")
 	for _, source := range conf.Sources() {
 		if !slices.Contains(source.Sections, "perturbations") {
 			continue
@@ -314,7 +313,7 @@ func TestRealScreens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkAccounts(t, ingest.Accounts{screen.Account()})
+			check.Accounts(t, ingest.Accounts{screen.Account()})
 			if screen.Account().Rows != test.rows || counts.Kept != test.samples || genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
 				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s", screen.Account().Rows, counts.Kept, genes, sum,
 					test.rows, test.samples, test.genes, test.sum, screen.Account())

@@ -10,31 +10,17 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 )
 
-// scan reads a perturbation set whole: per sample "id genes", ids joined by +.
-func scan(t *testing.T, p *samples.Set, genes *ingest.Nodes) (samples []string, counts string, err error) {
-	t.Helper()
-	account, err := sets.Read(p, func(batch *ingest.Samples) error {
-		for i := range batch.Len() {
-			var ids []string
-			for _, row := range batch.Genes(i) {
-				ids = append(ids, genes.IDs[row])
-			}
-			samples = append(samples, string(batch.ID(i))+" "+strings.Join(ids, "+"))
-		}
-		return nil
-	})
-	return samples, sets.Counts(account), err
-}
-
 func TestPerturbations(t *testing.T) {
-	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
+	features := inputs.WriteSGD(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC"}, nil)
 	spec := samples.Spec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"y"}, Aliases: features, UnknownGenes: ingest.DropGene,
 		GeneDelimiter: ";", IDColumn: "strain", TextSpec: table.TextSpec{
-			File:      writeFile(t, "p.txt", "s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
+			File:      inputs.Write(t, "p.txt", "s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
 			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
 		},
 	}
@@ -42,14 +28,12 @@ func TestPerturbations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, counts, err := scan(t, p, genes)
+	texts, account, err := readTexts(p, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"s1 YA+YB", "s2 YB+YC", "s3 YA"}; !slices.Equal(samples, want) {
-		t.Errorf("samples %q, want %q", samples, want)
-	}
-	if want := "3 kept, 1 unknown_left_out"; counts != want {
+	checkSamples(t, texts, []string{"s1 YA+YB [7]", "s2 YB+YC [8]", "s3 YA [9]"})
+	if counts, want := sets.Counts(account), "3 kept, 1 unknown_left_out"; counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
 	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) || !slices.Equal(p.Columns().Ignored, []string{"x"}) {
@@ -60,14 +44,14 @@ func TestPerturbations(t *testing.T) {
 	if p, err = openForm(spec, &ingest.Graph{Genes: genes}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = scan(t, p, genes)
-	checkFault(t, err, fault.Input, "p.txt:3", `"SHARED"`)
+	_, _, err = readTexts(p, genes)
+	check.Fault(t, err, fault.Input, "p.txt:3", `"SHARED"`)
 	spec.Delimiter = "semicolon"
 	_, err = openForm(spec, &ingest.Graph{Genes: genes})
-	checkFault(t, err, fault.Usage, `"semicolon"`)
+	check.Fault(t, err, fault.Usage, `"semicolon"`)
 	spec.Delimiter, spec.Aliases = "", "absent.tab"
 	_, err = openForm(spec, &ingest.Graph{Genes: genes})
-	checkFault(t, err, fault.Failed, "open absent.tab: there is no such file")
+	check.Fault(t, err, fault.Failed, "open absent.tab: there is no such file")
 }
 
 // TestRealPerturbations checks the totals of the published sets, counted independently of this
@@ -120,9 +104,9 @@ func TestRealPerturbations(t *testing.T) {
 			_, err = sets.ReadAll(p)
 			switch {
 			case strings.Contains(test.counts, "unknown"):
-				checkFault(t, err, fault.Input, "pairs.tsv.gz:2", `"REP1"`)
+				check.Fault(t, err, fault.Input, "pairs.tsv.gz:2", `"REP1"`)
 			case strings.Contains(test.counts, "wildtype"):
-				checkFault(t, err, fault.Input, "perturbations_long.tsv.gz:")
+				check.Fault(t, err, fault.Input, "perturbations_long.tsv.gz:")
 			case err != nil:
 				t.Error(err)
 			}

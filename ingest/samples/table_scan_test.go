@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/seed"
 	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
@@ -30,7 +31,7 @@ func TestFirstWrongRow(t *testing.T) {
 			}
 			fmt.Fprintf(&text, "s%d\t%s\n", id, gene)
 		}
-		path := writeFile(t, "p.tsv", text.String())
+		path := inputs.Write(t, "p.tsv", text.String())
 		p, err := openFile(path, threeGenes, Spec{})
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -19,20 +18,12 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
 )
 
 var threeGenes, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
-
-func writeFile(t testing.TB, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // showSamples reads a source and returns a text per sample.
 func showSamples(source ingest.SampleSource) (samples []string, counts string, err error) {
@@ -110,7 +101,7 @@ func TestPerturbations(t *testing.T) {
 			[]string{"0 [0 1] []", "2 [1] []"}, "2 kept, 1 synonym_names, 1 self_pair"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := writeFile(t, test.file, test.content)
+			path := inputs.Write(t, test.file, test.content)
 			known := map[string]*names.Resolver{
 				"aliases": aliases(map[string]uint32{"alpha": 0, "B": 2})}
 			p, err := openFile(path, threeGenes, test.options, known[test.name])
@@ -191,7 +182,7 @@ func TestPerturbationErrors(t *testing.T) {
 		{"short row", "genes\ty\nA\t1\nB\n", Spec{}, "read PATH:3: found 1 field, expected 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := writeFile(t, "p.tsv", test.content)
+			path := inputs.Write(t, "p.tsv", test.content)
 			known := map[string]*names.Resolver{
 				"two names of a gene": aliases(map[string]uint32{"x": 0})}
 			p, err := openFile(path, threeGenes, test.options, known[test.name])
@@ -244,7 +235,7 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 	})
 	t.Run("columns named twice", func(t *testing.T) {
-		path := writeFile(t, "p.tsv", "sample_id\tgenes\ty\nx\tA\t1\n")
+		path := inputs.Write(t, "p.tsv", "sample_id\tgenes\ty\nx\tA\t1\n")
 		y := []string{"y"}
 		for _, options := range []Spec{{Phenotypes: y, NotPhenotypes: y}, {Phenotypes: []string{"y", "y"}}, {Phenotypes: []string{"genes"}}, {Attributes: y, Phenotypes: y}, {NotPhenotypes: []string{"sample_id"}}} {
 			if _, err := openFile(path, threeGenes, options); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
@@ -253,18 +244,18 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 	})
 	t.Run("nearest name", func(t *testing.T) {
-		_, err := openFile(writeFile(t, "p.tsv", "genes\tfitness\nA\t1\n"), threeGenes, Spec{Phenotypes: []string{"fitnes"}})
+		_, err := openFile(inputs.Write(t, "p.tsv", "genes\tfitness\nA\t1\n"), threeGenes, Spec{Phenotypes: []string{"fitnes"}})
 		if want := `did you mean "fitness"?`; fault.HintOf(err) != want {
 			t.Errorf("hint %q, expected %q", fault.HintOf(err), want)
 		}
 	})
 	t.Run("delimiter without use", func(t *testing.T) {
-		path, options := writeFile(t, "p.tsv", "g\th\nA\tB\n"), Spec{GenesColumns: []string{"g", "h"}, GeneDelimiter: "+"}
+		path, options := inputs.Write(t, "p.tsv", "g\th\nA\tB\n"), Spec{GenesColumns: []string{"g", "h"}, GeneDelimiter: "+"}
 		_, err := openFile(path, threeGenes, options)
 		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), `found gene_delimiter "+", but no column whose texts it separates`) {
 			t.Errorf("got %v", err)
 		}
-		p, err := openFile(writeFile(t, "p.tsv", "g\th\tkinds\nA\tB\tx+y\n"), threeGenes, options)
+		p, err := openFile(inputs.Write(t, "p.tsv", "g\th\tkinds\nA\tB\tx+y\n"), threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +270,7 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 	})
 	t.Run("the receiver's error", func(t *testing.T) {
-		p, err := openFile(writeFile(t, "p.tsv", "genes\nA\n"), threeGenes, Spec{})
+		p, err := openFile(inputs.Write(t, "p.tsv", "genes\nA\n"), threeGenes, Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +386,7 @@ func FuzzPerturbations(f *testing.F) {
 	f.Add("genes\ty\nA|B\t1\nC\t\n")
 	f.Add("sample_id\tgenes\nx\tA|A\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := openFile(writeFile(t, "p.tsv", text), threeGenes, Spec{UnknownGenes: ingest.DropGene})
+		p, err := openFile(inputs.Write(t, "p.tsv", text), threeGenes, Spec{UnknownGenes: ingest.DropGene})
 		if err == nil {
 			_, err = sets.Read(p, func(s *ingest.Samples) error {
 				for i := range s.Len() {
@@ -417,7 +408,7 @@ func FuzzPerturbations(f *testing.F) {
 func TestExcelDates(t *testing.T) {
 	dates := []string{"7-Sep", "1-Oct", "07. Sep", "1.Okt", "Sep-07", "2023-09-07", "2023-09-07 00:00:00", "7.9.2023", "9/7/23", "1-oct.", "1-août"}
 	for _, name := range append(dates, "SEP7", "OCT1", "YDL225W", "act1-129", "7", "1-2", "tRNA-1-2") {
-		path := writeFile(t, "p.tsv", "genes\ty\n"+name+"\t1\n")
+		path := inputs.Write(t, "p.tsv", "genes\ty\n"+name+"\t1\n")
 		p, err := openFile(path, threeGenes, Spec{})
 		if err == nil {
 			_, err = sets.ReadAll(p)

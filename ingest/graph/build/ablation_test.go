@@ -10,6 +10,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 // randomTable has rows of genes g0 … with few different weights, so that there are ties, in a
@@ -40,12 +42,12 @@ func ablatedEdges(t *testing.T, ids []string, text, settings string) ([]ablatedE
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec.Genes, spec.Edges[0].File = genesNamed(t, ids...), writeFile(t, "e.tsv", text)
-	g, report, err := Graph(opened(t), spec)
+	spec.Genes, spec.Edges[0].File = genesNamed(t, ids...), inputs.Write(t, "e.tsv", text)
+	g, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	var edges []ablatedEdge
 	for i, src := range g.Edges[0].Src {
 		columns := g.Edges[0].Columns[0].Values.ValueStr(i) + " " + g.Edges[0].Columns[1].Values.ValueStr(i)
@@ -206,13 +208,13 @@ func TestAblationErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec.Genes, spec.Edges[0].File = genesNamed(t, "A", "B", "C"), writeFile(t, "e.tsv", "a\tb\tw\nA\tB\t1\nA\tC\t2\n")
-		_, _, err = Graph(opened(t), spec)
+		spec.Genes, spec.Edges[0].File = genesNamed(t, "A", "B", "C"), inputs.Write(t, "e.tsv", "a\tb\tw\nA\tB\t1\nA\tC\t2\n")
+		_, _, err = Graph(inputs.Opened(t), spec)
 		kind := fault.Usage
 		if strings.HasPrefix(test.want, "rewire") {
 			kind = fault.Input
 		}
-		checkFault(t, err, kind, test.want)
+		check.Fault(t, err, kind, test.want)
 		if fault.HintOf(err) == "" {
 			t.Errorf("%s: the error has no hint", test.settings)
 		}

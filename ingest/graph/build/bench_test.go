@@ -14,6 +14,7 @@ import (
 	"tcbuild/ingest/graph/ontologies"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
+	"tcbuild/internal/testing/inputs"
 )
 
 // BenchmarkGraphSources reads a text in the layout of each release, with the share of rows that
@@ -102,16 +103,16 @@ func BenchmarkGraphSources(b *testing.B) {
 			g := sorted()
 			return fmt.Sprintf(gafRow, g, g, 1+random.IntN(terms), ids[g], g, g, g)
 		}), set: func(spec *Spec, file string) {
-			spec.Ontology = ontologies.Spec{File: writeFile(b, "go.obo", oboText()), Annotations: gafOf(b, "gaf", file)}
+			spec.Ontology = ontologies.Spec{File: inputs.Write(b, "go.obo", oboText()), Annotations: gafOf(b, "gaf", file)}
 			spec.Ontology.Annotations[0].Gene, spec.Ontology.Annotations[0].Split = "db_object_synonym", "|"
 		}},
 	} {
 		b.Run("kind="+strings.ReplaceAll(kind.name, " ", "_"), func(b *testing.B) {
-			known := writeFile(b, "SGD_features.tab", features.String())
+			known := inputs.Write(b, "SGD_features.tab", features.String())
 			spec := Spec{Genes: genesNamed(b, ids...), UnknownGenes: DropGenes}
 			text := kind.text()
 			size := len(text)
-			file := writeFile(b, kind.file, text)
+			file := inputs.Write(b, kind.file, text)
 			if kind.edges.File = file; kind.name == "table of names" {
 				spec.Aliases = sgdAliases(b, known)
 			}
@@ -123,7 +124,7 @@ func BenchmarkGraphSources(b *testing.B) {
 			b.SetBytes(int64(size))
 			before := cpuTime(b)
 			for b.Loop() {
-				if _, _, err := Graph(opened(b), spec); err != nil {
+				if _, _, err := Graph(inputs.Opened(b), spec); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,6 +10,8 @@ import (
 	"tcbuild/ingest/graph/models"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 	_ "tcbuild/internal/testing/testrun"
 )
 
@@ -47,18 +49,18 @@ func TestLinks(t *testing.T) {
 	} {
 		spec := Spec{
 			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: DropGenes,
-			Edges: []networks.Spec{edgesOf(t, "string", writeFile(t, "links.txt", links), func(s *networks.Spec) {
+			Edges: []networks.Spec{edgesOf(t, "string", inputs.Write(t, "links.txt", links), func(s *networks.Spec) {
 				s.Relation, s.Weight, s.Min = "s_{column}", []string{"experiments", "database"}, &test.least
 			})},
 		}
-		g, report, err := Graph(opened(t), spec)
+		g, report, err := Graph(inputs.Opened(t), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkAccounts(t, report)
+		check.Accounts(t, report)
 		for _, edges := range g.Edges {
 			column := strings.TrimPrefix(edges.Type.Relation, "s_")
-			if got := edgeText(edges, g.Genes, g.Genes); got != test.want[column] || edges.Columns[0].Name != "score" {
+			if got := check.EdgeText(edges, g.Genes, g.Genes); got != test.want[column] || edges.Columns[0].Name != "score" {
 				t.Errorf("min %v, self loops %s, %s: %q, want %q", test.least, test.loops, column, got, test.want[column])
 			}
 		}
@@ -94,16 +96,16 @@ func TestEdgeTable(t *testing.T) {
 			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}}, "A-B:NaN B-A:NaN"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.spec.File, test.spec.Relation = writeFile(t, "e.tsv", test.text), "r"
+			test.spec.File, test.spec.Relation = inputs.Write(t, "e.tsv", test.text), "r"
 			if test.spec.Undirected == nil {
 				test.spec.Undirected = new(false)
 			}
-			g, report, err := Graph(opened(t), Spec{Genes: genesNamed(t, genes...), Edges: []networks.Spec{test.spec}})
+			g, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, genes...), Edges: []networks.Spec{test.spec}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkAccounts(t, report)
-			if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != test.want {
+			check.Accounts(t, report)
+			if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != test.want {
 				t.Errorf("edges %q, want %q", got, test.want)
 			}
 		})
@@ -111,59 +113,59 @@ func TestEdgeTable(t *testing.T) {
 }
 
 func TestEdgeTableByNumber(t *testing.T) {
-	ids := writeFile(t, "ids.txt", "C\nB\nC\nA\n") // an id may occur twice
+	ids := inputs.Write(t, "ids.txt", "C\nB\nC\nA\n") // an id may occur twice
 	for base, want := range []string{"B-C A-B", "C-B C-C"} {
 		spec := networks.Spec{
-			TextSpec: table.TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
+			TextSpec: table.TextSpec{File: inputs.Write(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
 			Relation: "r", From: []string{"a"}, To: []string{"b"}, IDs: ids, IndexBase: base, Undirected: new(false),
 		}
-		g, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "B", "C"), Edges: []networks.Spec{spec}})
+		g, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B", "C"), Edges: []networks.Spec{spec}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != want {
+		if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != want {
 			t.Errorf("index base %d: edges %q, want %q", base, got, want)
 		}
 	}
 }
 
 func TestEdgesAcrossAliases(t *testing.T) {
-	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
+	features := inputs.WriteSGD(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	spec := Spec{
 		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropGenes, MaxDropped: new(1.0),
 		Edges: []networks.Spec{{
-			TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
+			TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
 			Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}},
 	}
-	g, report, err := Graph(opened(t), spec)
+	g, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
-	if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YB" {
+	check.Accounts(t, report)
+	if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YB" {
 		t.Errorf("edges %q", got)
 	}
 	want := "gene__r__gene: 2 of 5 entries of e.tsv; dropped: 1 of unknown genes, 2 of ambiguous names; " +
 		"noted: 1 kept although an earlier row has the same genes, 2 names read as standard name, 1 names read as alias; unknown names: SHARED, WHO"
-	if got := reportOf(t, report, "gene__r__gene").String(); got != want {
+	if got := check.AccountOf(t, report, "gene__r__gene").String(); got != want {
 		t.Errorf("report %q, want %q", got, want)
 	}
 
 	spec.UnknownGenes = RefuseGenes
-	_, _, err = Graph(opened(t), spec)
-	checkFault(t, err, fault.Input, "e.tsv:4", `"SHARED" is ambiguous`, "YB and YC")
+	_, _, err = Graph(inputs.Opened(t), spec)
+	check.Fault(t, err, fault.Input, "e.tsv:4", `"SHARED" is ambiguous`, "YB and YC")
 }
 
 func TestEdgeErrors(t *testing.T) {
 	links := func(text string) networks.Spec {
-		return stringLinks(t, writeFile(t, "links.txt", text), 0, "score")
+		return stringLinks(t, inputs.Write(t, "links.txt", text), 0, "score")
 	}
 	edges := func(text string, spec networks.Spec) networks.Spec {
-		spec.File, spec.Relation, spec.From, spec.To = writeFile(t, "e.tsv", text), "r", []string{"a"}, []string{"b"}
+		spec.File, spec.Relation, spec.From, spec.To = inputs.Write(t, "e.tsv", text), "r", []string{"a"}, []string{"b"}
 		spec.Undirected = new(false)
 		return spec
 	}
-	ids := writeFile(t, "ids.txt", "A\nB\n")
+	ids := inputs.Write(t, "ids.txt", "A\nB\n")
 	for _, test := range []struct {
 		name  string
 		edges networks.Spec
@@ -183,15 +185,15 @@ func TestEdgeErrors(t *testing.T) {
 		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			g, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "B"), Edges: []networks.Spec{test.edges}})
-			checkFault(t, err, fault.Input, test.wants...)
+			g, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B"), Edges: []networks.Spec{test.edges}})
+			check.Fault(t, err, fault.Input, test.wants...)
 			if g != nil {
 				t.Error("a graph beside the error")
 			}
 		})
 	}
-	_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A"), Edges: []networks.Spec{edges("a\tb\n", networks.Spec{TextSpec: table.TextSpec{Delimiter: "semi"}})}})
-	checkFault(t, err, fault.Usage, `"semi"`)
+	_, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), Edges: []networks.Spec{edges("a\tb\n", networks.Spec{TextSpec: table.TextSpec{Delimiter: "semi"}})}})
+	check.Fault(t, err, fault.Usage, `"semi"`)
 }
 
 // slowEdges is the oracle of edge sources: it applies each rule literally and searches all edges
@@ -233,9 +235,9 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		least := float64(random.IntN(3))
 		undirected := random.IntN(2) == 0
 		loops := []networks.SelfLoops{networks.LoopsKeep, networks.LoopsNone, networks.LoopsAppend}[random.IntN(3)]
-		g, report, err := Graph(opened(t), Spec{
+		g, report, err := Graph(inputs.Opened(t), Spec{
 			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: DropGenes, MaxDropped: new(1.0),
-			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", text)},
+			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", text)},
 				Relation: "r", From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &least}, Undirected: &undirected}},
 		})
 		own := loops
@@ -243,15 +245,15 @@ func TestEdgesAgainstOracle(t *testing.T) {
 			own = networks.LoopsNone
 		}
 		if slowEdges(rows, undirected, own, int(least), len(genes)) == "" {
-			checkFault(t, err, fault.Input, "e.tsv")
+			check.Fault(t, err, fault.Input, "e.tsv")
 			continue
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkAccounts(t, report)
+		check.Accounts(t, report)
 		want := slowEdges(rows, undirected, loops, int(least), len(genes))
-		if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != want {
+		if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != want {
 			t.Fatalf("seed %d, round %d, undirected %v, self loops %s, min %v:\n%sgot  %s\nwant %s",
 				seed, round, undirected, loops, least, text, got, want)
 		}
@@ -267,13 +269,13 @@ func TestNoEdges(t *testing.T) {
 		"a\tb\tw\nA\tA\t1\n":                    "dropped: 1 self loops",
 	} {
 		least := 0.6
-		_, _, err := Graph(opened(t), Spec{
+		_, _, err := Graph(inputs.Opened(t), Spec{
 			Genes: genesNamed(t, "A", "B"), UnknownGenes: DropGenes, SelfLoops: networks.LoopsAppend,
-			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: []string{"a"}, To: []string{"b"},
+			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", text)}, Relation: "r", From: []string{"a"}, To: []string{"b"},
 				Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &least}, Undirected: new(false)}},
 		})
-		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
+		check.Fault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
 	}
-	_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A"), UnknownGenes: DropGenes, GEM: models.Spec{File: writeFile(t, "m.yml", modelText("X"))}})
-	checkFault(t, err, fault.Input, "m.yml for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
+	_, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), UnknownGenes: DropGenes, GEM: models.Spec{File: inputs.Write(t, "m.yml", modelText("X"))}})
+	check.Fault(t, err, fault.Input, "m.yml for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
 }

@@ -8,6 +8,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 const actions = `id_a	id_b	mode	action	directed	score	p
@@ -55,22 +57,22 @@ func TestEdgeTableSettings(t *testing.T) {
 				t.Fatal(err)
 			}
 			spec.Genes, spec.UnknownGenes = genesNamed(t, "A", "B", "C"), DropGenes
-			spec.Edges[0].File = writeFile(t, "e.tsv", test.text)
+			spec.Edges[0].File = inputs.Write(t, "e.tsv", test.text)
 			if strings.Contains(test.name, "loops") {
 				spec.SelfLoops = networks.LoopsAppend
 			}
-			g, report, err := Graph(opened(t), spec)
+			g, report, err := Graph(inputs.Opened(t), spec)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkAccounts(t, report)
+			check.Accounts(t, report)
 			var got []string
 			for _, edges := range g.Edges {
 				weighted := *edges // edgeText writes the first column
 				if weighted.Columns = nil; spec.Edges[0].Weight != nil {
 					weighted.Columns = edges.Columns[:1]
 				}
-				text := edges.Type.Relation + ": " + edgeText(&weighted, g.Genes, g.Genes)
+				text := edges.Type.Relation + ": " + check.EdgeText(&weighted, g.Genes, g.Genes)
 				for _, c := range edges.Columns[len(weighted.Columns):] {
 					text += fmt.Sprintf("; %s %s %v", c.Name, c.Values.DataType(), c.Values)
 				}
@@ -113,18 +115,18 @@ func TestEdgeTableSettingErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			spec.Genes = genesNamed(t, "A", "B", "C")
-			spec.Edges[0].File = writeFile(t, "earlier.tsv", "a\tb\nA\tB\n")
-			spec.Edges[1].File = writeFile(t, "e.tsv", test.text)
-			_, _, err = Graph(opened(t), spec)
-			checkFault(t, err, test.kind, test.wants...)
+			spec.Edges[0].File = inputs.Write(t, "earlier.tsv", "a\tb\nA\tB\n")
+			spec.Edges[1].File = inputs.Write(t, "e.tsv", test.text)
+			_, _, err = Graph(inputs.Opened(t), spec)
+			check.Fault(t, err, test.kind, test.wants...)
 		})
 	}
 }
 
 // TestKeptTextIsUTF8: a graph with another text could be written, and not be read.
 func TestKeptTextIsUTF8(t *testing.T) {
-	file := writeFile(t, "e.tsv", "a\tb\tnote\nYA\tYB\tcaf\xe9\n")
-	_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "YA", "YB"), Edges: []networks.Spec{{
+	file := inputs.Write(t, "e.tsv", "a\tb\tnote\nYA\tYB\tcaf\xe9\n")
+	_, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "YA", "YB"), Edges: []networks.Spec{{
 		TextSpec: table.TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(true), Keep: map[string]networks.KeptType{"note": networks.KeptText}}}})
-	checkFault(t, err, fault.Input, `e.tsv:2: column "note": found "caf\xe9", which is not valid UTF-8`)
+	check.Fault(t, err, fault.Input, `e.tsv:2: column "note": found "caf\xe9", which is not valid UTF-8`)
 }

@@ -11,6 +11,8 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph/models"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 // reactionMasks computes which reactions of a model are alive in a graph of it.
@@ -62,16 +64,16 @@ func (m *reactionMasks) alive(genes []uint32) []int {
 func TestCombinationsAreTheRule(t *testing.T) {
 	spec := yeastSpec(t)
 	spec.Edges = nil
-	whole, _, err := Graph(opened(t), spec)
+	whole, _, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec.GEM.ReactionNodes = models.Combinations
-	expanded, report, err := Graph(opened(t), spec)
+	expanded, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	// torchcell's own sizes of these three
 	if n, gpr, rmr := expanded.Reactions.Len(), expanded.EdgesOf(ingest.GPR).Len(), expanded.EdgesOf(ingest.RMR).Len(); n != 7_122 || gpr != 5_450 || rmr != 26_325 {
 		t.Errorf("%d nodes, %d gpr and %d rmr edges; want 7122, 5450, 26325", n, gpr, rmr)
@@ -116,34 +118,34 @@ func TestCombinationsAreTheRule(t *testing.T) {
 func TestGEMNamesAreResolved(t *testing.T) {
 	spec := Spec{
 		Genes:   genesNamed(t, "YA", "YB", "YC"),
-		Aliases: sgdAliases(t, sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")), UnknownGenes: DropGenes,
-		GEM: models.Spec{File: writeFile(t, "m.yml", modelText("(STDA and TWO) OR YB or none", ""))},
+		Aliases: sgdAliases(t, inputs.WriteSGD(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")), UnknownGenes: DropGenes,
+		GEM: models.Spec{File: inputs.Write(t, "m.yml", modelText("(STDA and TWO) OR YB or none", ""))},
 	}
-	g, report, err := Graph(opened(t), spec)
+	g, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
-	if rule, edges := g.Reactions.Column("gpr")[0], edgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); rule != "(YA and TWO) or YB or none" || edges != "YA-r1 YB-r1" {
+	check.Accounts(t, report)
+	if rule, edges := g.Reactions.Column("gpr")[0], check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); rule != "(YA and TWO) or YB or none" || edges != "YA-r1 YB-r1" {
 		t.Errorf("rule %s, edges %s", rule, edges)
 	}
 	const want = "gene__gpr__reaction: 2 of 4 entries of m.yml; dropped: 1 of unknown genes, which the rules keep, " +
 		"1 of ambiguous names, which the rules keep; unknown names: TWO, none"
-	if got := reportOf(t, report, ingest.GPR.String()).String(); got != want {
+	if got := check.AccountOf(t, report, ingest.GPR.String()).String(); got != want {
 		t.Errorf("report\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestCombinations(t *testing.T) {
-	g, report, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "C-D"), GEM: models.Spec{File: "testdata/small.xml", ReactionNodes: models.Combinations}})
+	g, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "C-D"), GEM: models.Spec{File: "testdata/small.xml", ReactionNodes: models.Combinations}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	var got strings.Builder
 	for i, id := range g.Reactions.IDs {
 		fmt.Fprintf(&got, "%s of %s: %s [%v %v]\n", id, g.Reactions.Column("reaction")[i], g.Reactions.Column("gpr")[i],
-			number(g.Reactions.Columns[2], i), number(g.Reactions.Columns[3], i))
+			check.Numbers(g.Reactions.Columns[2])[i], check.Numbers(g.Reactions.Columns[3])[i])
 	}
 	const want = `r1_comb0_fwd of r1: C-D and A [0 1000]
 r1_comb0_rev of r1: C-D and A [0 1000]
@@ -154,23 +156,23 @@ r2_noGene_fwd of r2:  [0 1000]
 	if got.String() != want {
 		t.Errorf("nodes\n%swant\n%s", got.String(), want)
 	}
-	if got := edgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != "C-D-r1_comb0_fwd A-r1_comb0_fwd C-D-r1_comb0_rev A-r1_comb0_rev A-r1_comb1_fwd A-r1_comb1_rev" {
+	if got := check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != "C-D-r1_comb0_fwd A-r1_comb0_fwd C-D-r1_comb0_rev A-r1_comb0_rev A-r1_comb1_fwd A-r1_comb1_rev" {
 		t.Errorf("gpr edges %s", got)
 	}
-	if got := edgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); !strings.HasPrefix(got, "r1_comb0_fwd-m2:-0.5 r1_comb0_fwd-m1:2.5 r1_comb0_rev-m2:0.5 r1_comb0_rev-m1:-2.5 ") {
+	if got := check.EdgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); !strings.HasPrefix(got, "r1_comb0_fwd-m2:-0.5 r1_comb0_fwd-m1:2.5 r1_comb0_rev-m2:0.5 r1_comb0_rev-m1:-2.5 ") {
 		t.Errorf("rmr edges %s", got)
 	}
 	const line = "reactions: 2 of 2 entries of small.xml; noted: 5 nodes, one per combination of genes and direction"
-	if got := reportOf(t, report, "reactions").String(); got != line {
+	if got := check.AccountOf(t, report, "reactions").String(); got != line {
 		t.Errorf("report %s", got)
 	}
-	_, _, err = Graph(opened(t), Spec{Genes: genesNamed(t, "A"), GEM: models.Spec{File: "f", ReactionNodes: "edges"}})
-	checkFault(t, err, fault.Usage, "gem.reaction_nodes", `"edges"`)
+	_, _, err = Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), GEM: models.Spec{File: "f", ReactionNodes: "edges"}})
+	check.Fault(t, err, fault.Usage, "gem.reaction_nodes", `"edges"`)
 	pairs := make([]string, 40)
 	for i := range pairs {
 		pairs[i] = fmt.Sprintf("(A%d or B%d)", i, i)
 	}
 	wide := modelText(strings.Join(pairs, " and "))
-	_, _, err = Graph(opened(t), Spec{Genes: genesNamed(t, "A"), UnknownGenes: DropGenes, GEM: models.Spec{File: writeFile(t, "m.yml", wide), ReactionNodes: models.Combinations}})
-	checkFault(t, err, fault.Input, "m.yml:4", "reaction r1", "10000")
+	_, _, err = Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), UnknownGenes: DropGenes, GEM: models.Spec{File: inputs.Write(t, "m.yml", wide), ReactionNodes: models.Combinations}})
+	check.Fault(t, err, fault.Input, "m.yml:4", "reaction r1", "10000")
 }

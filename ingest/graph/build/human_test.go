@@ -14,6 +14,8 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/oracle"
 	"tcbuild/internal/testing/sets"
 )
@@ -23,7 +25,7 @@ import (
 func TestHuman(t *testing.T) {
 	spec := humanSpec(t)
 	graph, report := build(t, spec)
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	if got, want := graph.Genes.IDs, []string{"HK1", "HK2", "HLA-A", "KRAS", "NKX2-1", "TP53"}; !slices.Equal(got, want) {
 		t.Errorf("got genes %q, want %q", got, want)
 	}
@@ -84,7 +86,7 @@ func TestHumanMasks(t *testing.T) {
 	graph, _ := build(t, spec)
 	p, err := samples.Open(samples.Spec{
 		GenesColumns: []string{"condition"}, Controls: []string{"ctrl"},
-		TextSpec:      table.TextSpec{File: writeFile(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
+		TextSpec:      table.TextSpec{File: inputs.Write(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
 		GeneDelimiter: "+", AliasTables: spec.Aliases, AllowWildtype: true,
 	}, graph)
 	if err != nil {

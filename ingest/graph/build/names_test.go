@@ -10,21 +10,12 @@ import (
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
-// sgdFile writes rows of type, systematic name, standard name and aliases as SGD_features.tab.
-func sgdFile(t testing.TB, rows ...string) string {
-	t.Helper()
-	var text strings.Builder
-	for i, row := range rows {
-		f := strings.Split(row, " ")
-		text.WriteString(fmt.Sprintf("S%09d\t", i+1) + f[0] + "\tVerified\t" + f[1] + "\t" + f[2] + "\t" + f[3] + strings.Repeat("\t", 10) + "\n")
-	}
-	return writeFile(t, "SGD_features.tab", strings.ReplaceAll(text.String(), "-\t", "\t"))
-}
-
 func TestNames(t *testing.T) {
-	path := sgdFile(t,
+	path := inputs.WriteSGD(t,
 		"ORF YAL1W STD1 OLD1|SHARED|LOCAL",
 		"ORF YAL2W STD2 STD1|SHARED|OTHER",
 		"CDS - - -",
@@ -35,12 +26,12 @@ func TestNames(t *testing.T) {
 	)
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL1W", "YAL2W", "YAL3W", "YAL5W"}, nil)
 	builder := names.NewBuilder(genes, 0)
-	report, err := builder.ReadTables(opened(t), sgdAliases(t, path))
+	report, err := builder.ReadTables(inputs.Opened(t), sgdAliases(t, path))
 	known := builder.Resolver(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	if want := "aliases: 3 of 7 entries of SGD_features.tab; dropped: 1 without a systematic name, 3 of genes that are not in the graph; " +
 		"noted: 3 names of several features, which mean none of them; unknown names: AWAY, OTHER, SHARED"; report[0].String() != want {
 		t.Errorf("report is %q, want %q", report[0], want)
@@ -76,26 +67,26 @@ func TestNames(t *testing.T) {
 
 // Tables add names of other databases to those that are known before them.
 func TestNamesOfTables(t *testing.T) {
-	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB -", "ORF YC - -")
-	first := writeFile(t, "uniprot.tsv", "entry\tlocus\tgene\nP1\tYA\tx|y z\nP2\tSTDB\tx\nP3\tYX\t\nOLD\tYC\t\nP4\t\tw\n")
-	second := writeFile(t, "entrez.csv", "P1,GeneID:7\nP2,GeneID:8\nYC,9\n")
+	features := inputs.WriteSGD(t, "ORF YA STDA OLD", "ORF YB STDB -", "ORF YC - -")
+	first := inputs.Write(t, "uniprot.tsv", "entry\tlocus\tgene\nP1\tYA\tx|y z\nP2\tSTDB\tx\nP3\tYX\t\nOLD\tYC\t\nP4\t\tw\n")
+	second := inputs.Write(t, "entrez.csv", "P1,GeneID:7\nP2,GeneID:8\nYC,9\n")
 	spec, err := decodeSpec(t, "aliases:\n  - {source: sgd_features, file: "+features+`}
   - {file: `+first+`, id: locus, names: [entry, gene], split: "|"}
   - {file: `+second+`, columns: [a, b], id: a, names: [b], strip_prefix: "GeneID:"}
 edges:
-  - {file: `+writeFile(t, "e.tsv", "a\tb\nP1\t8\n7\t9\nOLD\tYB\nS000000003\ty z\nx\tYA\nP4\tYA\n")+`, relation: r, from: a, to: b, undirected: false}
+  - {file: `+inputs.Write(t, "e.tsv", "a\tb\nP1\t8\n7\t9\nOLD\tYB\nS000000003\ty z\nx\tYA\nP4\tYA\n")+`, relation: r, from: a, to: b, undirected: false}
 unknown_genes: drop-gene
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec.Genes = genesNamed(t, "YA", "YB", "YC")
-	g, report, err := Graph(opened(t), spec)
+	g, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
-	if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YC YA-YB YC-YA" {
+	check.Accounts(t, report)
+	if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YC YA-YB YC-YA" {
 		t.Errorf("edges %s", got)
 	}
 	const want = "aliases: 3 of 3 entries of SGD_features.tab\n" +
@@ -119,7 +110,7 @@ unknown_genes: drop-gene
 			t.Fatal(err)
 		}
 		spec.Genes = genesNamed(t, "YA")
-		if _, _, err = Graph(opened(t), spec); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err = Graph(inputs.Opened(t), spec); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", settings, err, want)
 		}
 	}
@@ -139,12 +130,12 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 		"C,OUT5,\n" +
 		"X5,OUT5,\n"
 	tables := []names.AliasTable{
-		{TextSpec: table.TextSpec{File: writeFile(t, "own.csv", text)}, ID: "orf", Names: []string{"name", "alias"}, Split: "|"},
-		{TextSpec: table.TextSpec{File: writeFile(t, "more.csv", "gene,entry\nOUT1,P1\nALPHA,P2\nY,P3\nD,P3|OUT1|Y|OUT3\nTWO,P4\nD,P4\n")},
+		{TextSpec: table.TextSpec{File: inputs.Write(t, "own.csv", text)}, ID: "orf", Names: []string{"name", "alias"}, Split: "|"},
+		{TextSpec: table.TextSpec{File: inputs.Write(t, "more.csv", "gene,entry\nOUT1,P1\nALPHA,P2\nY,P3\nD,P3|OUT1|Y|OUT3\nTWO,P4\nD,P4\n")},
 			ID: "gene", Names: []string{"entry"}, Split: "|"},
 	}
 	builder := names.NewBuilder(genes, 0)
-	_, err := builder.ReadTables(opened(t), tables)
+	_, err := builder.ReadTables(inputs.Opened(t), tables)
 	known := builder.Resolver(false)
 	if err != nil {
 		t.Fatal(err)
@@ -176,9 +167,9 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 // A date matches no gene: Excel makes the same one of MARC1 and MARCH1.
 func TestDatesAmongNames(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
-	file := writeFile(t, "hgnc.tsv", "id\tsymbol\talias\nA\t1-Mar\tAXOT\nB\tMTARC1\t1-Mar|MOSC1\n")
+	file := inputs.Write(t, "hgnc.tsv", "id\tsymbol\talias\nA\t1-Mar\tAXOT\nB\tMTARC1\t1-Mar|MOSC1\n")
 	builder := names.NewBuilder(genes, 0)
-	report, err := builder.ReadTables(opened(t), []names.AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}})
+	report, err := builder.ReadTables(inputs.Opened(t), []names.AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"symbol", "alias"}, Split: "|"}})
 	known := builder.Resolver(false)
 	if err != nil {
 		t.Fatal(err)
@@ -197,24 +188,24 @@ func TestDatesAmongNames(t *testing.T) {
 
 // A name of a gene outside the graph matches no other gene in edges either.
 func TestEdgesOfGenesOutsideTheGraph(t *testing.T) {
-	file := writeFile(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
+	file := inputs.Write(t, "own.tsv", "orf\tname\talias\nYOL130W\tALR1\tSWC3\nYAL011W\tSWC3\tSWC1\nYAL001C\tTFC3\t\n")
 	spec, err := decodeSpec(t, "aliases: [{file: "+file+", id: orf, names: [name, alias]}]\nedges:\n"+
-		"  - {file: "+writeFile(t, "e.tsv", "a\tb\nTFC3\tALR1\nTFC3\tSWC3\n")+", relation: r, from: a, to: b, undirected: false}\n")
+		"  - {file: "+inputs.Write(t, "e.tsv", "a\tb\nTFC3\tALR1\nTFC3\tSWC3\n")+", relation: r, from: a, to: b, undirected: false}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec.Genes = genesNamed(t, "YAL001C", "YOL130W")
-	_, _, err = Graph(opened(t), spec)
-	checkFault(t, err, fault.Input, "e.tsv:3", `gene "SWC3" (YAL011W) is not in the graph (2 genes)`)
+	_, _, err = Graph(inputs.Opened(t), spec)
+	check.Fault(t, err, fault.Input, "e.tsv:3", `gene "SWC3" (YAL011W) is not in the graph (2 genes)`)
 }
 
 func TestGeneList(t *testing.T) {
-	path := sgdFile(t, "ORF YB - -", "CDS - - -", "ORF YA-1 - -", "snoRNA_gene snR1 - -", "ORF YA - -")
-	cell, accounts, err := Graph(opened(t), Spec{Genes: sgdGenes(t, path)})
+	path := inputs.WriteSGD(t, "ORF YB - -", "CDS - - -", "ORF YA-1 - -", "snoRNA_gene snR1 - -", "ORF YA - -")
+	cell, accounts, err := Graph(inputs.Opened(t), Spec{Genes: sgdGenes(t, path)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, accounts)
+	check.Accounts(t, accounts)
 	if got := strings.Join(cell.Genes.IDs, " "); got != "YA YA-1 YB" {
 		t.Errorf("ids are %s, expected YA YA-1 YB", got)
 	}
@@ -222,7 +213,7 @@ func TestGeneList(t *testing.T) {
 
 func TestGeneListErrors(t *testing.T) {
 	table := func(text, column string) GenesSpec {
-		return GenesSpec{TextSpec: table.TextSpec{File: writeFile(t, "g.tsv", text)}, Column: column}
+		return GenesSpec{TextSpec: table.TextSpec{File: inputs.Write(t, "g.tsv", text)}, Column: column}
 	}
 	for _, test := range []struct {
 		name  string
@@ -234,13 +225,13 @@ func TestGeneListErrors(t *testing.T) {
 		{"no such column", table("x\tid\n1\tB\n", "gene"), []string{"g.tsv", `no column "gene"`, "x, id"}},
 		{"a date", table("x\tid\n1\tMARCH2\n2\tsep-1\n3\t1-Mar\n", "id"), []string{"g.tsv:4", `"1-Mar" is a date, as Excel makes of names such as SEP7`}},
 		{"a number", table("x\tid\n1\tB\n", "1"), []string{`no column "1"`}},
-		{"none of the type", sgdGenes(t, sgdFile(t, "CDS - - -")), []string{"found no genes in 1 row,"}},
-		{"nameless", sgdGenes(t, sgdFile(t, "ORF A - -", "ORF - - -")), []string{"SGD_features.tab:2", `column "feature_name": id "" is empty`}},
-		{"columns missing", sgdGenes(t, writeFile(t, "f.tab", "S1\tORF\n")), []string{"f.tab:1", "2", "16"}},
+		{"none of the type", sgdGenes(t, inputs.WriteSGD(t, "CDS - - -")), []string{"found no genes in 1 row,"}},
+		{"nameless", sgdGenes(t, inputs.WriteSGD(t, "ORF A - -", "ORF - - -")), []string{"SGD_features.tab:2", `column "feature_name": id "" is empty`}},
+		{"columns missing", sgdGenes(t, inputs.Write(t, "f.tab", "S1\tORF\n")), []string{"f.tab:1", "2", "16"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := Graph(opened(t), Spec{Genes: test.spec})
-			checkFault(t, err, fault.Input, test.wants...)
+			_, _, err := Graph(inputs.Opened(t), Spec{Genes: test.spec})
+			check.Fault(t, err, fault.Input, test.wants...)
 		})
 	}
 }
@@ -249,13 +240,13 @@ func TestGeneListErrors(t *testing.T) {
 // error.
 func TestGeneListNames(t *testing.T) {
 	for id, want := range map[string]string{"": "empty", " YA": "a space", "YA ": "a space", "YA|YB": "contains a |", "Y\xff": "UTF-8"} {
-		table := GenesSpec{TextSpec: table.TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
-		_, _, err := Graph(opened(t), Spec{Genes: table})
-		checkFault(t, err, fault.Input, "g.tsv:3", want)
+		table := GenesSpec{TextSpec: table.TextSpec{File: inputs.Write(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
+		_, _, err := Graph(inputs.Opened(t), Spec{Genes: table})
+		check.Fault(t, err, fault.Input, "g.tsv:3", want)
 	}
 	for _, word := range []UnknownGenes{RefuseGenes, DropGenes} {
-		edges := networks.Spec{TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}
-		_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []networks.Spec{edges}})
-		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "spaces")
+		edges := networks.Spec{TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}
+		_, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []networks.Spec{edges}})
+		check.Fault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "spaces")
 	}
 }

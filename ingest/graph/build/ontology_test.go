@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph/ontologies"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/testing/check"
 )
 
 // obo has what releases of the gene ontology have: trailing modifiers and comments, alternative
@@ -136,7 +137,7 @@ func TestOntology(t *testing.T) {
 		"part_of": "GO:0003993-GO:0016311 GO:0030643-GO:0008150",
 	} {
 		edges := graph.EdgesOf(ingest.EdgeType{Source: "gene_ontology", Relation: relation, Target: "gene_ontology"})
-		if got := edgeText(edges, terms, terms); got != want {
+		if got := check.EdgeText(edges, terms, terms); got != want {
 			t.Errorf("%s: got %s, want %s", relation, got, want)
 		}
 	}
@@ -157,7 +158,7 @@ func TestOntology(t *testing.T) {
 	if got := reportLines(report); !slices.Equal(got, want) {
 		t.Errorf("got report\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 }
 
 // annotationText writes annotations as "gene-term:evidence:qualifier".
@@ -214,7 +215,7 @@ func TestOntologyChoices(t *testing.T) {
 			_, spec := ontologyFolder(t, obo, gaf)
 			c.set(&spec.Ontology)
 			graph, report := build(t, spec)
-			checkAccounts(t, report)
+			check.Accounts(t, report)
 			terms := graph.NodesOf("gene_ontology")
 			if got := strings.Join(terms.IDs, " "); got != c.terms {
 				t.Errorf("got terms %s, want %s", got, c.terms)
@@ -223,7 +224,7 @@ func TestOntologyChoices(t *testing.T) {
 			if c.set(&spec.Ontology); spec.Ontology.Relations != nil {
 				relation = "is_child_of"
 			}
-			if got := edgeText(graph.EdgesOf(ingest.EdgeType{Source: "gene_ontology", Relation: relation, Target: "gene_ontology"}), terms, terms); got != c.parents {
+			if got := check.EdgeText(graph.EdgesOf(ingest.EdgeType{Source: "gene_ontology", Relation: relation, Target: "gene_ontology"}), terms, terms); got != c.parents {
 				t.Errorf("got %s, want %s", got, c.parents)
 			}
 			if got := annotationText(graph); c.annotated != "" && got != c.annotated {
@@ -254,7 +255,7 @@ func TestOntologyFiles(t *testing.T) {
 	spec.Ontology.File = filepath.Join(dir, "go-basic.obo.gz")
 	spec.Ontology.Annotations = append(gafOf(t, "gaf", filepath.Join(dir, "more.gaf.gz")), gafOf(t, "gaf1", filepath.Join(dir, "gene_association.sgd.gz"))...)
 	graph, report := build(t, spec)
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	if got, want := annotationText(graph), "YBR093C-GO:0003993:IDA:enables YBR092C-GO:0003993:IMP:enables"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -268,14 +269,14 @@ func TestSlim(t *testing.T) {
 	slim := obo + "\n[Term]\nid: GO:1\nis_a: GO:2\nis_a: GO:0003674\nrelationship: part_of GO:3\n"
 	_, spec := ontologyFolder(t, slim, gaf)
 	graph, report := build(t, spec)
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	terms := graph.NodesOf("gene_ontology")
 	isA := ingest.EdgeType{Source: "gene_ontology", Relation: "is_a", Target: "gene_ontology"}
-	if got := edgeText(graph.EdgesOf(isA), terms, terms); !strings.HasSuffix(got, " GO:1-GO:0003674") {
+	if got := check.EdgeText(graph.EdgesOf(isA), terms, terms); !strings.HasSuffix(got, " GO:1-GO:0003674") {
 		t.Errorf("got %s", got)
 	}
 	const want = "1 relations is_a to terms that the file lacks, 1 relations part_of to terms that the file lacks"
-	if got := reportOf(t, report, "gene_ontology").String(); !strings.Contains(got, want) {
+	if got := check.AccountOf(t, report, "gene_ontology").String(); !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

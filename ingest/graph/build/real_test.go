@@ -12,6 +12,8 @@ import (
 	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/download"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 // data is the folder of the public files.
@@ -78,11 +80,11 @@ func TestYeastPresetDigests(t *testing.T) {
 
 // TestYeast checks the totals of the real graph, counted independently of this code.
 func TestYeast(t *testing.T) {
-	g, report, err := Graph(opened(t), yeastSpec(t))
+	g, report, err := Graph(inputs.Opened(t), yeastSpec(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	if g.Genes.Len() != 6_604 || g.Reactions.Len() != 4_131 || g.Metabolites.Len() != 2_806 {
 		t.Errorf("%d genes, %d reactions, %d metabolites; want 6604, 4131, 2806", g.Genes.Len(), g.Reactions.Len(), g.Metabolites.Len())
 	}
@@ -103,7 +105,7 @@ gene__yeastract__gene 11352 of 1514700
 reaction__rmr__metabolite 15567 of 15567`)
 	var got []string
 	for _, edges := range g.Edges {
-		got = append(got, fmt.Sprintf("%s %d of %d", edges.Type, edges.Len(), reportOf(t, report, edges.Type.String()).Rows))
+		got = append(got, fmt.Sprintf("%s %d of %d", edges.Type, edges.Len(), check.AccountOf(t, report, edges.Type.String()).Rows))
 	}
 	if strings.Join(got, "\n") != want {
 		t.Errorf("edges:\n%s\nwant:\n%s", strings.Join(got, "\n"), want)
@@ -114,13 +116,13 @@ reaction__rmr__metabolite 15567 of 15567`)
 func TestYeastGEM(t *testing.T) {
 	spec := yeastSpec(t)
 	spec.Edges = nil
-	g, _, err := Graph(opened(t), spec)
+	g, _, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := filepath.Dir(spec.GEM.File)
 	rules := g.Reactions.Column("gpr")
-	lower, upper := numbersOf(g.Reactions.Columns[2]), numbersOf(g.Reactions.Columns[3])
+	lower, upper := check.Numbers(g.Reactions.Columns[2]), check.Numbers(g.Reactions.Columns[3])
 	visitTable(t, filepath.Join(folder, "reactions.tsv.gz"), func(row int, batch *table.Batch, i int) {
 		lb, _, _ := batch.Number(2, i)
 		ub, _, _ := batch.Number(3, i)
@@ -133,8 +135,8 @@ func TestYeastGEM(t *testing.T) {
 	visitTable(t, filepath.Join(folder, "stoichiometry.tsv.gz"), func(row int, batch *table.Batch, i int) {
 		value, _, _ := batch.Number(2, i)
 		reaction, metabolite := g.Reactions.IDs[rmr.Src[row]], g.Metabolites.IDs[rmr.Dst[row]]
-		if reaction != string(batch.Text(0, i)) || metabolite != string(batch.Text(1, i)) || number(rmr.Columns[0], row) != value {
-			t.Fatalf("edge %d is %s %s %v, want %s %s %v", row, reaction, metabolite, number(rmr.Columns[0], row),
+		if reaction != string(batch.Text(0, i)) || metabolite != string(batch.Text(1, i)) || check.Numbers(rmr.Columns[0])[row] != value {
+			t.Fatalf("edge %d is %s %s %v, want %s %s %v", row, reaction, metabolite, check.Numbers(rmr.Columns[0])[row],
 				batch.Text(0, i), batch.Text(1, i), value)
 		}
 	})
@@ -187,7 +189,7 @@ func visitTable(t *testing.T, path string, visit func(row int, batch *table.Batc
 func BenchmarkYeast(b *testing.B) {
 	spec := yeastSpec(b)
 	for b.Loop() {
-		if _, _, err := Graph(opened(b), spec); err != nil {
+		if _, _, err := Graph(inputs.Opened(b), spec); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -20,6 +20,8 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 var update = flag.Bool("update", false, "write the golden files in testdata, to be checked by eye")
@@ -119,15 +121,15 @@ func TestTypesOfNodes(t *testing.T) {
 	checkGolden(t, spec, filepath.Join(here, "testdata/types.golden"))
 
 	spec.UnknownGenes, spec.Edges = "", spec.Edges[1:]
-	_, _, err = Graph(opened(t), spec)
-	checkFault(t, err, fault.Input, `members.tsv:5: column "pathway": pathway "R-3" is not in the graph (3 pathways)`)
+	_, _, err = Graph(inputs.Opened(t), spec)
+	check.Fault(t, err, fault.Input, `members.tsv:5: column "pathway": pathway "R-3" is not in the graph (3 pathways)`)
 	writeInto(t, ".", "pathways.tsv", []byte("id\tname\nR-1\ta\nR-3\tb\nR-1\tc\n"), nil)
-	_, _, err = Graph(opened(t), spec)
-	checkFault(t, err, fault.Input, `pathways.tsv:4: found pathway "R-1" twice, first at pathways.tsv:2`)
+	_, _, err = Graph(inputs.Opened(t), spec)
+	check.Fault(t, err, fault.Input, `pathways.tsv:4: found pathway "R-1" twice, first at pathways.tsv:2`)
 	writeInto(t, ".", "members.tsv", []byte("complex\tpathway\n\tR-1\n"), nil)
 	spec.Nodes = nil
-	_, _, err = Graph(opened(t), spec)
-	checkFault(t, err, fault.Input, `members.tsv:2: column "complex": id "" is empty`)
+	_, _, err = Graph(inputs.Opened(t), spec)
+	check.Fault(t, err, fault.Input, `members.tsv:2: column "complex": id "" is empty`)
 }
 
 // Between two types of nodes there are no self loops, and rewiring keeps every degree.
@@ -141,12 +143,12 @@ func TestRewireTypes(t *testing.T) {
 		ids[i] = fmt.Sprintf("G%d", i)
 	}
 	spec := Spec{Genes: genesNamed(t, ids...), SelfLoops: networks.LoopsAppend, Edges: []networks.Spec{{
-		TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: []string{"g"}, To: []string{"c"}, ToType: "complex",
+		TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: []string{"g"}, To: []string{"c"}, ToType: "complex",
 	}}}
 	before, _ := build(t, spec)
 	spec.Edges[0].Rewire = true
 	after, report := build(t, spec)
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	a, b := before.Edges[0], after.Edges[0]
 	if a.Len() != 40 || !slices.Equal(a.Src, b.Src) || slices.Equal(a.Dst, b.Dst) || !slices.Equal(slices.Sorted(slices.Values(a.Dst)), slices.Sorted(slices.Values(b.Dst))) {
 		t.Errorf("got %v %v, rewired from %v %v", b.Src, b.Dst, a.Src, a.Dst)
@@ -160,7 +162,7 @@ var here, _ = filepath.Abs(".")
 func checkGolden(t *testing.T, spec Spec, golden string) {
 	t.Helper()
 	graph, report := build(t, spec)
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	var got strings.Builder
 	for _, nodes := range graph.NodeTables() {
 		fmt.Fprintf(&got, "%s:", nodes.Type)

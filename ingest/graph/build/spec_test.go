@@ -9,6 +9,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 const wholeSpec = `
@@ -25,7 +27,7 @@ unknown_genes: drop-gene
 
 func decodeSpec(t *testing.T, text string) (spec Spec, err error) {
 	t.Helper()
-	settings, err := conf.Load(writeFile(t, "settings.yaml", text), nil)
+	settings, err := conf.Load(inputs.Write(t, "settings.yaml", text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestSpecDecodes(t *testing.T) {
 
 func TestSpecRefusesUnknownKeys(t *testing.T) {
 	_, err := decodeSpec(t, "edges:\n  - file: x\n    relaton: x\n")
-	checkFault(t, err, fault.Usage, "settings.yaml:3", `"edges.0.relaton"`)
+	check.Fault(t, err, fault.Usage, "settings.yaml:3", `"edges.0.relaton"`)
 	if hint := fault.HintOf(err); hint == "" {
 		t.Error("no hint names the nearest key")
 	}
@@ -105,9 +107,9 @@ func TestSpecRefuses(t *testing.T) {
 	} {
 		spec, err := decodeSpec(t, test.text)
 		if err == nil {
-			_, _, err = Graph(opened(t), spec)
+			_, _, err = Graph(inputs.Opened(t), spec)
 		}
-		checkFault(t, err, fault.Usage, "read settings: ", test.want)
+		check.Fault(t, err, fault.Usage, "read settings: ", test.want)
 	}
 }
 
@@ -142,6 +144,6 @@ func TestDelimiter(t *testing.T) {
 	}
 	for _, name := range []string{";;", "semicolon", "→"} {
 		_, err := (table.TextSpec{Delimiter: name}).Options()
-		checkFault(t, err, fault.Usage, name)
+		check.Fault(t, err, fault.Usage, name)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 func TestTFMatrix(t *testing.T) {
@@ -18,14 +20,14 @@ func TestTFMatrix(t *testing.T) {
 		"R":     "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n\"YB\"\t4\t0\t0\n",
 	} {
 		spec := Spec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropGenes, Edges: []networks.Spec{
-			{TextSpec: table.TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: networks.TargetRows, Relation: "tf"},
+			{TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)}, Matrix: networks.TargetRows, Relation: "tf"},
 		}}
-		g, report, err := Graph(opened(t), spec)
+		g, report, err := Graph(inputs.Opened(t), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkAccounts(t, report)
-		if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YA:1 YB-YA:-0.5 YA-YB:4" {
+		check.Accounts(t, report)
+		if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YA:1 YB-YA:-0.5 YA-YB:4" {
 			t.Errorf("%s: edges %s", name, got)
 		}
 		const want = "gene__tf__gene: 3 of 12 entries of m.tsv; dropped: 2 of unknown genes, 7 with a weight of 0 or none; unknown names: YX, YY"
@@ -33,8 +35,8 @@ func TestTFMatrix(t *testing.T) {
 			t.Errorf("%s: report\n%s\nwant\n%s", name, got, want)
 		}
 		spec.UnknownGenes, spec.SelfLoops = "", networks.LoopsNone
-		_, _, err = Graph(opened(t), spec)
-		checkFault(t, err, fault.Input, "m.tsv:2", `column "YX"`)
+		_, _, err = Graph(inputs.Opened(t), spec)
+		check.Fault(t, err, fault.Input, "m.tsv:2", `column "YX"`)
 	}
 }
 
@@ -64,16 +66,16 @@ func TestTFMatrixLayouts(t *testing.T) {
 			if spec.Matrix == "" {
 				spec.Matrix = networks.TargetRows
 			}
-			spec.TextSpec, spec.Relation = table.TextSpec{File: writeFile(t, "m.csv", c.text), Delimiter: ";"}, "tf"
-			g, report, err := Graph(opened(t), Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
+			spec.TextSpec, spec.Relation = table.TextSpec{File: inputs.Write(t, "m.csv", c.text), Delimiter: ";"}, "tf"
+			g, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %s", err, c.want)
 				}
 				return
 			}
-			checkAccounts(t, report)
-			if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != c.want {
+			check.Accounts(t, report)
+			if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -82,24 +84,24 @@ func TestTFMatrixLayouts(t *testing.T) {
 
 // TestEdgeTableNames finds names in fields by a pattern, in capitals.
 func TestEdgeTableNames(t *testing.T) {
-	file := writeFile(t, "e.tsv", "a\tb\nYap\tybp|YC\nYB\tYC_dma1\n")
+	file := inputs.Write(t, "e.tsv", "a\tb\nYap\tybp|YC\nYB\tYC_dma1\n")
 	spec := networks.Spec{TextSpec: table.TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
 	read := func() (*ingest.Graph, error) {
-		g, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
+		g, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
 		return g, err
 	}
 	_, err := read()
-	checkFault(t, err, fault.Input, "e.tsv:2", `gene "Ya" is not in the graph`)
+	check.Fault(t, err, fault.Input, "e.tsv:2", `gene "Ya" is not in the graph`)
 	spec.UpperCase = true
 	_, err = read()
-	checkFault(t, err, fault.Input, `column "b": found "ybp|YC", expected what matches`)
+	check.Fault(t, err, fault.Input, `column "b": found "ybp|YC", expected what matches`)
 	spec.Split = "|"
-	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
+	if g, err := read(); err != nil || check.EdgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
 		t.Errorf("got %v, %v", g, err)
 	}
-	spec = networks.Spec{TextSpec: table.TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: []string{"a"},
+	spec = networks.Spec{TextSpec: table.TextSpec{File: inputs.Write(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: []string{"a"},
 		To: []string{"b"}, Undirected: new(false), StripPrefix: "4932.", Split: "|"}
-	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
+	if g, err := read(); err != nil || check.EdgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
 		t.Errorf("a prefix of each name: got %v, %v", g, err)
 	}
 }
@@ -113,21 +115,21 @@ func TestRealTFMatrices(t *testing.T) {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
 		spec.Edges = append(spec.Edges, networks.Spec{TextSpec: table.TextSpec{File: path}, Matrix: networks.TargetRows, Relation: file})
 	}
-	g, report, err := Graph(opened(t), spec)
+	g, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	for k, want := range []struct {
 		rows, kept int
 		sum        float64
 	}{{1_514_700, 11_352, 11_352}, {97_314, 1_395, 573}, {1_940_400, 71_702, 47_767}} {
 		made := ingest.EdgeType{Source: ingest.Gene, Relation: files[k], Target: ingest.Gene}
 		edges, sum := g.EdgesOf(made), 0.0
-		for _, weight := range numbersOf(edges.Columns[0]) {
+		for _, weight := range check.Numbers(edges.Columns[0]) {
 			sum += weight
 		}
-		if rows := reportOf(t, report, made.String()).Rows; rows != want.rows || edges.Len() != want.kept || sum != want.sum {
+		if rows := check.AccountOf(t, report, made.String()).Rows; rows != want.rows || edges.Len() != want.kept || sum != want.sum {
 			t.Errorf("%s: %d cells, %d edges of sum %v; want %+v", files[k], rows, edges.Len(), sum, want)
 		}
 	}
@@ -137,12 +139,12 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Add("gene\tYA\tYB\nYA\t1\t-2\n")
 	f.Add("\"YA\"\n\"YB\"\t1e3\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := Graph(opened(t), Spec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropGenes, Edges: []networks.Spec{
-			{TextSpec: table.TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: networks.TargetRows, Relation: "r"},
+		_, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropGenes, Edges: []networks.Spec{
+			{TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)}, Matrix: networks.TargetRows, Relation: "r"},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Fatalf("error %v is not of the input", err)
 		}
-		checkAccounts(t, report)
+		check.Accounts(t, report)
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"tcbuild/ingest/graph/models"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 // TestUnknownGenesOfEdges checks that an edge is dropped with its node, and counted.
@@ -15,21 +17,21 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
 	for name, edges := range map[string]networks.Spec{
-		"table":     {TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)},
-		"string":    stringLinks(t, writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), 0, "score"),
-		"biogrid":   edgesOf(t, "biogrid_physical", writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), func(s *networks.Spec) { s.Relation = "r" }),
-		"tf_matrix": {TextSpec: table.TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Matrix: networks.TargetRows, Relation: "r"},
+		"table":     {TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)},
+		"string":    stringLinks(t, inputs.Write(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), 0, "score"),
+		"biogrid":   edgesOf(t, "biogrid_physical", inputs.Write(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), func(s *networks.Spec) { s.Relation = "r" }),
+		"tf_matrix": {TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Matrix: networks.TargetRows, Relation: "r"},
 	} {
 		for _, word := range []UnknownGenes{"", RefuseGenes, DropGenes} {
-			_, report, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []networks.Spec{edges}})
+			_, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []networks.Spec{edges}})
 			if word == "" || word == RefuseGenes {
-				checkFault(t, err, fault.Input, `gene "X" is not in the graph`, ":3")
+				check.Fault(t, err, fault.Input, `gene "X" is not in the graph`, ":3")
 				continue
 			}
 			if err != nil {
 				t.Fatalf("%s %s: %v", name, word, err)
 			}
-			if got := reportOf(t, report, "gene__r__gene"); got.Kept != 1 || len(got.Dropped) != 1 || countOf(got.Dropped, "of unknown genes") != 1 || got.Names["X"] == 0 {
+			if got := check.AccountOf(t, report, "gene__r__gene"); got.Kept != 1 || len(got.Dropped) != 1 || countOf(got.Dropped, "of unknown genes") != 1 || got.Names["X"] == 0 {
 				t.Errorf("%s %s: report %s", name, word, got)
 			}
 		}
@@ -41,21 +43,21 @@ func TestUnknownGenesOfModels(t *testing.T) {
 	text := modelText("A", "A and X", "X or Y", "")
 	for _, nodes := range []models.ReactionNodes{models.WholeReactions, models.Combinations} {
 		for _, word := range []UnknownGenes{"", RefuseGenes, DropGenes} {
-			graph, report, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: models.Spec{File: writeFile(t, "m.yml", text), ReactionNodes: nodes}})
+			graph, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: models.Spec{File: inputs.Write(t, "m.yml", text), ReactionNodes: nodes}})
 			if word == "" || word == RefuseGenes {
-				checkFault(t, err, fault.Input, "m.yml:5", "reaction r2", `gene "X" is not in the graph`)
+				check.Fault(t, err, fault.Input, "m.yml:5", "reaction r2", `gene "X" is not in the graph`)
 				continue
 			}
 			if err != nil {
 				t.Fatalf("%s: %v", word, err)
 			}
-			checkAccounts(t, report)
-			got := reportOf(t, report, "gene__gpr__reaction")
+			check.Accounts(t, report)
+			got := check.AccountOf(t, report, "gene__gpr__reaction")
 			const want = "2 of 5 entries of m.yml; dropped: 3 of unknown genes, which the rules keep; unknown names: X, Y"
 			if !strings.HasSuffix(got.String(), want) {
 				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", nodes, word, got, want)
 			}
-			reactions := reportOf(t, report, "reactions")
+			reactions := check.AccountOf(t, report, "reactions")
 			if want := "whose genes are all unknown, so that no deletion removes them"; countOf(reactions.Noted, want) != 1 {
 				t.Errorf("%s %s: report %s lacks %v", nodes, word, reactions, want)
 			}
@@ -89,18 +91,18 @@ func TestMaxDropped(t *testing.T) {
 		for _, name := range strings.Fields(test.names) {
 			text += name + "\tB\n"
 		}
-		spec.Edges[0].File = writeFile(t, "e.tsv", text)
-		_, _, err = Graph(opened(t), spec)
+		spec.Edges[0].File = inputs.Write(t, "e.tsv", text)
+		_, _, err = Graph(inputs.Opened(t), spec)
 		switch {
 		case test.hint == "" && err != nil:
 			t.Errorf("%+v: %v", test, err)
 		case test.hint != "":
-			checkFault(t, err, fault.Input, "e.tsv for gene__r__gene")
+			check.Fault(t, err, fault.Input, "e.tsv for gene__r__gene")
 			if hint := fault.HintOf(err); !strings.Contains(hint, test.hint) {
 				t.Errorf("%+v: hint %q", test, hint)
 			}
 		}
 	}
-	_, _, err := Graph(opened(t), Spec{Genes: genesNamed(t, "A"), MaxDropped: new(50.0)})
-	checkFault(t, err, fault.Usage, "max_dropped: found 50, expected a share from 0 to 1")
+	_, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), MaxDropped: new(50.0)})
+	check.Fault(t, err, fault.Usage, "max_dropped: found 50, expected a share from 0 to 1")
 }

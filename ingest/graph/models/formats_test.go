@@ -11,7 +11,13 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
+
+// These tests change no file while it is read.
+func init() { inputfile.ClockTick = 0 }
 
 const smallSBML = `<?xml version="1.0" encoding="UTF-8"?>
 <sbml xmlns="http://www.sbml.org/sbml/level3/version1/core" xmlns:fbc="http://www.sbml.org/sbml/level3/version1/fbc/version2"
@@ -114,7 +120,7 @@ func TestGEMFormats(t *testing.T) {
 		{"old.sbml", oldSBML, "m1 m2 \nr1 [-500 +Inf true] (A AND B) or C&A; Glycolysis; m1:-1 m2:2\nr2 [5 5 false] ; ; m2:-1", 0},
 		{"unquoted.yml", unquoted, "m1 m2 m3 \nr1 [NaN NaN false] A; ; m1:-1", 0},
 	} {
-		model, err := Read(opened(t), writeFile(t, test.name, test.text))
+		model, err := Read(inputs.Opened(t), inputs.Write(t, test.name, test.text))
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -123,8 +129,8 @@ func TestGEMFormats(t *testing.T) {
 			t.Errorf("%s: %d merged, model\n%s\nwant %d and\n%s", test.name, model.merged, got, test.merged, test.want)
 		}
 	}
-	_, err := Read(opened(t), writeFile(t, "model.mat", "x"))
-	checkFault(t, err, fault.Input, "model.mat", `".mat"`)
+	_, err := Read(inputs.Opened(t), inputs.Write(t, "model.mat", "x"))
+	check.Fault(t, err, fault.Input, "model.mat", `".mat"`)
 }
 
 func TestGEMFormatErrors(t *testing.T) {
@@ -147,8 +153,8 @@ func TestGEMFormatErrors(t *testing.T) {
 		{"m.xml", smallSBML, "</sbml>\n", "</sbml>\nend\n", []string{"m.xml:", "found more XML after the model"}},
 		{"m.xml", "<sbml></sbml>", "", "", []string{"m.xml", "0 species and 0 reactions"}},
 	} {
-		_, err := Read(opened(t), writeFile(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
-		checkFault(t, err, fault.Input, test.wants...)
+		_, err := Read(inputs.Opened(t), inputs.Write(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
+		check.Fault(t, err, fault.Input, test.wants...)
 	}
 }
 
@@ -162,7 +168,7 @@ func yeastModel(t testing.TB) *Model {
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("the public yeast data is not there: %v", err)
 	}
-	model, err := Read(opened(t), path)
+	model, err := Read(inputs.Opened(t), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +189,7 @@ func TestYeastSBML(t *testing.T) {
 		want.reactions[i].ruleText = want.reactions[i].rule.String()
 	}
 	for _, level := range []int{2, 3} {
-		got, err := Read(opened(t), writeFile(t, "yeast.xml", sbmlText(want, level)))
+		got, err := Read(inputs.Opened(t), inputs.Write(t, "yeast.xml", sbmlText(want, level)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 )
 
 const smallModel = `---
@@ -59,7 +61,7 @@ const smallModel = `---
 func buildModel(t testing.TB, path string) (*ingest.Graph, ingest.Accounts, error) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 	cell := &ingest.Graph{Genes: genes}
-	model, err := Read(opened(t), path)
+	model, err := Read(inputs.Opened(t), path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,31 +70,31 @@ func buildModel(t testing.TB, path string) (*ingest.Graph, ingest.Accounts, erro
 }
 
 func TestGEM(t *testing.T) {
-	g, report, err := buildModel(t, writeFile(t, "model.yml", smallModel))
+	g, report, err := buildModel(t, inputs.Write(t, "model.yml", smallModel))
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, report)
+	check.Accounts(t, report)
 	if got := strings.Join(g.Metabolites.IDs, " "); got != "m1 m2 m3" {
 		t.Errorf("metabolites %s", got)
 	}
 	var table strings.Builder
 	for i, id := range g.Reactions.IDs {
 		fmt.Fprintf(&table, "%s;%s;%s;%v;%v\n", id, g.Reactions.Column("gpr")[i], g.Reactions.Column("subsystem")[i],
-			number(g.Reactions.Columns[2], i), number(g.Reactions.Columns[3], i))
+			check.Numbers(g.Reactions.Columns[2])[i], check.Numbers(g.Reactions.Columns[3])[i])
 	}
 	want := "r1;(C and A) or (C and X) or A;Glycolysis|TCA cycle;-1000;1000\nr2;;Exchange;0;NaN\nr3;B;;NaN;NaN\n"
 	if table.String() != want {
 		t.Errorf("reactions:\n%swant:\n%s", table.String(), want)
 	}
-	if got := edgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != "C-r1 A-r1 B-r3" {
+	if got := check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != "C-r1 A-r1 B-r3" {
 		t.Errorf("gpr edges %s", got)
 	}
-	if got := edgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); got != "r1-m2:-1 r1-m1:2.5 r2-m3:-1e-05" {
+	if got := check.EdgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); got != "r1-m2:-1 r1-m1:2.5 r2-m3:-1e-05" {
 		t.Errorf("rmr edges %s", got)
 	}
 	const line = "gene__gpr__reaction: 3 of 4 entries of model.yml; dropped: 1 of unknown genes, which the rules keep; unknown names: X"
-	if got := reportOf(t, report, ingest.GPR.String()).String(); got != line {
+	if got := check.AccountOf(t, report, ingest.GPR.String()).String(); got != line {
 		t.Errorf("report %q, want %q", got, line)
 	}
 }
@@ -157,8 +159,8 @@ func TestGEMErrors(t *testing.T) {
 			if !strings.Contains(smallModel, test.old) {
 				t.Fatalf("the model has no %q", test.old)
 			}
-			_, _, err := buildModel(t, writeFile(t, "model.yml", strings.Replace(smallModel, test.old, test.new, 1)))
-			checkFault(t, err, fault.Input, test.wants...)
+			_, _, err := buildModel(t, inputs.Write(t, "model.yml", strings.Replace(smallModel, test.old, test.new, 1)))
+			check.Fault(t, err, fault.Input, test.wants...)
 		})
 	}
 }
@@ -172,7 +174,7 @@ func TestGEMCompressed(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	model, err := Read(opened(t), writeFile(t, "model.yml.gz", compressed.String()))
+	model, err := Read(inputs.Opened(t), inputs.Write(t, "model.yml.gz", compressed.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,11 +186,11 @@ func TestGEMCompressed(t *testing.T) {
 		t.Error("the compressed model differs")
 	}
 	for _, length := range []int{5, compressed.Len() / 2, compressed.Len() - 1} {
-		path := writeFile(t, "torn.yml.gz", compressed.String()[:length])
-		_, err := Read(opened(t), path)
-		checkFault(t, err, fault.Input, "torn.yml.gz", "truncated or damaged")
+		path := inputs.Write(t, "torn.yml.gz", compressed.String()[:length])
+		_, err := Read(inputs.Opened(t), path)
+		check.Fault(t, err, fault.Input, "torn.yml.gz", "truncated or damaged")
 	}
-	if _, err := Read(opened(t), t.TempDir()); err == nil || os.IsNotExist(err) {
+	if _, err := Read(inputs.Opened(t), t.TempDir()); err == nil || os.IsNotExist(err) {
 		t.Errorf("reading a folder gave %v", err)
 	}
 }

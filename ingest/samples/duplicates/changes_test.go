@@ -3,44 +3,23 @@ package duplicates
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 	"testing"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/sets"
 )
 
 // A set that has other samples in its second reading is refused.
 func TestChangesBetweenReadings(t *testing.T) {
 	grown := screen()
-	rows, _, _, err := apply(t, &changing{SampleSource: grown, change: func() error {
+	rows, _, _, err := apply(t, &sets.Changing{SampleSource: grown, Change: func() error {
 		grown.rows = append(grown.rows, grown.rows[0])
 		return nil
 	}}, Rule{Last, nil, []string{"medium", "temperature"}})
 	if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "found 8 samples, expected 7 as before") {
 		t.Errorf("got %s, %v", shown(rows), err)
-	}
-}
-
-// changing is a set that changes after it is read.
-type changing struct {
-	ingest.SampleSource
-	change func() error
-}
-
-func (c *changing) Batches(
-	ctx context.Context, account *ingest.Account,
-) iter.Seq2[*ingest.Samples, error] {
-	return func(yield func(*ingest.Samples, error) bool) {
-		for batch, err := range c.SampleSource.Batches(ctx, account) {
-			if !yield(batch, err) {
-				return
-			}
-		}
-		if err := c.change(); err != nil {
-			yield(nil, err)
-		}
 	}
 }
 

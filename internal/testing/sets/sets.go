@@ -4,6 +4,7 @@ package sets
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -37,4 +38,26 @@ func Counts(account ingest.Account) string {
 		texts = append(texts, fmt.Sprintf("%d %s", c.Rows, c.Reason))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// Changing is a set that changes after each reading.
+type Changing struct {
+	ingest.SampleSource
+	Change func() error
+}
+
+// Batches yields the set's batches, then changes the set.
+func (c *Changing) Batches(
+	ctx context.Context, account *ingest.Account,
+) iter.Seq2[*ingest.Samples, error] {
+	return func(yield func(*ingest.Samples, error) bool) {
+		for batch, err := range c.SampleSource.Batches(ctx, account) {
+			if !yield(batch, err) {
+				return
+			}
+		}
+		if err := c.Change(); err != nil {
+			yield(nil, err)
+		}
+	}
 }
