@@ -45,7 +45,8 @@ func Open(dir string) (*store.Dataset, error) { return store.Open(dir) }
 
 // Verify regenerates all masks of a dataset and compares them with the stored ones; see
 // gpuverify.Verify.
-func Verify(ctx context.Context, dataset *store.Dataset, o gpuverify.Options) (*gpuverify.Report, error) {
+func Verify(ctx context.Context, dataset *store.Dataset,
+	o gpuverify.Options) (*gpuverify.Report, error) {
 	return gpuverify.Verify(ctx, dataset, o)
 }
 
@@ -61,7 +62,8 @@ func Verify(ctx context.Context, dataset *store.Dataset, o gpuverify.Options) (*
 // sample for the check of duplicate ids.
 func Build(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
-	b := &builder{Options: o, shard: store.AllShards, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
+	b := &builder{Options: o, shard: store.AllShards,
+		result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
 	b.lap = b.start
 	if err := b.findCodec(); err != nil {
 		return nil, err
@@ -123,7 +125,8 @@ func (b *builder) findCodec() (err error) {
 		return nil
 	}
 	if b.codec, err = encode.Find(encode.Mode(b.Variant), b.Codec); err != nil {
-		return fault.New(fault.Usage, "choose one of its codecs with --codec", "build %s: %w", b.Out, err)
+		return fault.New(fault.Usage, "choose one of its codecs with --codec", "build %s: %w",
+			b.Out, err)
 	}
 	return nil
 }
@@ -200,7 +203,8 @@ func (b *builder) published() (*Result, error) {
 func (b *builder) write(ctx context.Context) error {
 	b.result.Resumed = b.building.Resumed
 	if b.building.Dropped != "" {
-		b.Log.Warn("cannot resume the unfinished build: starting from the beginning", "differs_in", b.building.Dropped)
+		b.Log.Warn("cannot resume the unfinished build: starting from the beginning",
+			"differs_in", b.building.Dropped)
 	}
 	b.building.UseScratch(b.Scratch)
 	cache, err := b.incidence()
@@ -245,7 +249,8 @@ func (b *builder) end(state State) {
 // failed abandons the build after an error, unless it is worth resuming, and names the dataset if
 // the disk is full.
 func (b *builder) failed(err error) error {
-	if fault.KindOf(err) == fault.Input || errors.Is(err, inputfile.ErrChanged) || !b.building.WorthResuming() {
+	if fault.KindOf(err) == fault.Input || errors.Is(err, inputfile.ErrChanged) ||
+		!b.building.WorthResuming() {
 		if b.shard == store.AllShards {
 			err = errors.Join(err, b.building.Abandon())
 		}

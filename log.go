@@ -29,10 +29,12 @@ func (b *builder) logGraph(cell *ingest.Graph, layout incidence.Layout) {
 
 // logRules says which genes of the rules are not in the graph, and what the reaction rule all means
 // for reactions whose gpr rule has an or.
-func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule, reactions *ingest.Nodes) {
+func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule,
+	reactions *ingest.Nodes) {
 	if unknown := rules.UnknownGenes; len(unknown) > 0 {
 		b.Log.Warn("gpr rules name genes that are not in the graph; they count as never deleted",
-			"genes", len(unknown), "reactions", rules.NamingUnknown, "first", unknown[:min(len(unknown), 5)])
+			"genes", len(unknown), "reactions", rules.NamingUnknown, "first",
+			unknown[:min(len(unknown), 5)])
 	}
 	if rule == incidence.RuleGPR || reactions.Len() == 0 {
 		return
@@ -56,7 +58,8 @@ func (b *builder) logColumns(set *samples.Set) {
 		b.Log.Warn("ignoring columns", "columns", fault.List(columns.Ignored))
 	}
 	if len(columns.Phenotypes) == 0 {
-		b.Log.Warn("the perturbation set has no phenotypes: its samples have masks and nothing to predict")
+		b.Log.Warn(
+			"the perturbation set has no phenotypes: its samples have masks and nothing to predict")
 	}
 	if names := columns.AttributeNames(); len(names) > 0 {
 		b.Log.Info("keeping attributes", "columns", fault.List(names))

@@ -56,9 +56,10 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	jobs := inorder.Each(ctx, workers, func(send func(*job) error) error {
 		for _, i := range shards {
 			shard := b.manifest.Shards[i]
-			err := table.ScanRange(shard.First, shard.First+shard.Samples, b.manifest.SamplesPerValue, func(samples *ingest.Samples) error {
-				return send(&job{shard: i, samples: samples})
-			})
+			err := table.ScanRange(shard.First, shard.First+shard.Samples,
+				b.manifest.SamplesPerValue, func(samples *ingest.Samples) error {
+					return send(&job{shard: i, samples: samples})
+				})
 			if err == nil {
 				err = send(&job{shard: i})
 			}
@@ -76,7 +77,8 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 }
 
 // encode makes the masks of a job and encodes them as a value.
-func (p *pipeline) encode(j *job, seed encode.Seed, remover *incidence.Remover, encoder encode.Encoder) {
+func (p *pipeline) encode(j *job, seed encode.Seed, remover *incidence.Remover,
+	encoder encode.Encoder) {
 	if j.samples == nil {
 		return
 	}
@@ -85,14 +87,16 @@ func (p *pipeline) encode(j *job, seed encode.Seed, remover *incidence.Remover, 
 	case memory = <-p.values:
 	default:
 	}
-	j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(), func(dst []byte, i int) []byte {
-		return encoder.Append(dst, remover.Removed(j.samples.Genes(i)))
-	})
+	j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(),
+		func(dst []byte, i int) []byte {
+			return encoder.Append(dst, remover.Removed(j.samples.Genes(i)))
+		})
 }
 
 // write puts values into their shards. Full shards are hashed and synced, two at a time, while the
 // next one is written.
-func (p *pipeline) write(building *store.Building, jobs iter.Seq2[*job, error], progress Progress) (err error) {
+func (p *pipeline) write(building *store.Building, jobs iter.Seq2[*job, error],
+	progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
 	var seals errgroup.Group

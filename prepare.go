@@ -81,7 +81,8 @@ func (b *builder) readGraph(p *prepared) error {
 		FormatVersion: store.FormatVersion,
 		Phenotypes:    []ingest.Phenotype{},
 		Attributes:    []ingest.Attribute{},
-		Options:       store.Options{ReactionRule: b.ReactionRule, Perturbations: b.Spec.Record(b.Redact)},
+		Options: store.Options{ReactionRule: b.ReactionRule,
+			Perturbations: b.Spec.Record(b.Redact)},
 		Inputs: store.Inputs{
 			Graph: read, Names: p.graph.NameSources, Perturbations: []ingest.Input{},
 		},
@@ -89,7 +90,8 @@ func (b *builder) readGraph(p *prepared) error {
 	}
 	layout := incidence.NewLayout(p.graph)
 	for _, mask := range layout.Masks {
-		p.manifest.Masks = append(p.manifest.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
+		p.manifest.Masks = append(p.manifest.Masks,
+			store.MaskSize{Name: mask.Name, Size: mask.Size})
 	}
 	b.logGraph(p.graph, layout)
 	p.rules, err = b.readRules(p)
@@ -101,7 +103,8 @@ func (b *builder) readGraph(p *prepared) error {
 func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
 	m := p.manifest
 	if b.File == "" {
-		m.LogicalContent = store.LogicalContent(m.StructureDigest, b.ReactionRule, ingest.Columns{}, nil)
+		m.LogicalContent = store.LogicalContent(m.StructureDigest, b.ReactionRule, ingest.Columns{},
+			nil)
 		if keys := b.Given(); len(keys) > 0 {
 			return fault.New(fault.Usage, "name the set with --perturbations, or omit them",
 				"build %s: found %s without a perturbation set", b.Out, strings.Join(keys, ", "))
@@ -124,7 +127,8 @@ func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
 	if err := cmp.Or(b.checkDropped(p.set, found.account), b.CheckKinds(found.kinds)); err != nil {
 		return err
 	}
-	m.Samples, m.Account, m.LogicalContent = found.account.Kept, found.account.ForManifest(), found.content
+	m.Samples, m.Account, m.LogicalContent = found.account.Kept, found.account.ForManifest(),
+		found.content
 	if counts := found.kinds.Counts(); counts != nil {
 		m.Kinds = &store.Kinds{Attribute: p.set.Columns().Kinds,
 			Removing: samples.Removing(b.RemovingKinds), Perturbations: counts}
@@ -178,7 +182,8 @@ func (b *builder) survey(ctx context.Context, p *prepared, write bool) (*survey,
 		return nil, fault.New(fault.Input, "give a table with at least one row",
 			"read perturbations %s: found no samples, expected at least one", b.File)
 	}
-	found.content = store.LogicalContent(p.manifest.StructureDigest, b.ReactionRule, columns, digests)
+	found.content = store.LogicalContent(p.manifest.StructureDigest, b.ReactionRule, columns,
+		digests)
 	if write {
 		err = table.Close(found.content)
 	}
@@ -201,7 +206,8 @@ func (b *builder) checkDropped(set *samples.Set, account *ingest.Account) error 
 		return nil
 	}
 	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names",
-		"read perturbations %s: %d of %d listed genes are not in the graph, expected at most %.4g %% (max_dropped)",
+		"read perturbations %s: %d of %d listed genes are not in the graph, "+
+			"expected at most %.4g %% (max_dropped)",
 		b.File, unknown, unknown+computed.Genes(), 100*share)
 }
 
@@ -272,8 +278,10 @@ func (b *builder) readRules(p *prepared) (*incidence.Rules, error) {
 	rule, reactions := p.manifest.Options.ReactionRule, p.graph.Reactions
 	byRule := rule == incidence.RuleGPR && reactions.Len() > 0
 	if byRule && reactions.Column("gpr") == nil {
-		return nil, fault.New(fault.Usage, "add the column gpr to the reactions, or choose --reaction-rule all",
-			"read graph %s: %s has no column gpr, which --reaction-rule gpr needs: no reaction would ever be removed",
+		return nil, fault.New(fault.Usage,
+			"add the column gpr to the reactions, or choose --reaction-rule all",
+			"read graph %s: %s has no column gpr, which --reaction-rule gpr needs: "+
+				"no reaction would ever be removed",
 			b.Graph, p.nodeFile(ingest.Reaction))
 	}
 	rules, err := incidence.ReadRules(p.graph, rule)
@@ -287,6 +295,8 @@ func (b *builder) readRules(p *prepared) (*incidence.Rules, error) {
 
 // nodeFile returns the name of a node table's file, relative to the graph folder.
 func (p *prepared) nodeFile(nodeType string) string {
-	isTable := func(input ingest.Input) bool { return strings.HasPrefix(input.Name, "nodes/"+nodeType+".") }
+	isTable := func(input ingest.Input) bool {
+		return strings.HasPrefix(input.Name, "nodes/"+nodeType+".")
+	}
 	return p.manifest.Inputs.Graph[slices.IndexFunc(p.manifest.Inputs.Graph, isTable)].Name
 }

@@ -59,10 +59,11 @@ const maxExamples = 5
 
 // Repeats are the samples that delete the same genes.
 type Repeats struct {
-	Genotypes         int `json:"genotypes"`            // distinct ones
-	RepeatedGenotypes int `json:"repeated_genotypes"`   // genotypes that several samples have
-	RepeatedSamples   int `json:"repeated_samples"`     // samples of these
-	Conditions        int `json:"conditions,omitempty"` // distinct values of what samples are grouped by
+	Genotypes         int `json:"genotypes"`          // distinct ones
+	RepeatedGenotypes int `json:"repeated_genotypes"` // genotypes that several samples have
+	RepeatedSamples   int `json:"repeated_samples"`   // samples of these
+	// distinct values of what samples are grouped by
+	Conditions int `json:"conditions,omitempty"`
 }
 
 // Drop counts a row that makes nothing.
@@ -160,8 +161,8 @@ func (a *Account) First(why Reason) int64 { return a.count(why, "").Examples[0].
 func (a *Account) LostToNames() int { return sum(a.Dropped, Reason.losesName) }
 
 // Check returns an error for a source that keeps no row, or loses a greater share of its rows than
-// maxDropped: it is the wrong file, or is read the wrong way. ofNames is the hint if that is because
-// of names, hint is for other reasons.
+// maxDropped: it is the wrong file, or is read the wrong way. ofNames is the hint if that is
+// because of names, hint is for other reasons.
 func (a *Account) Check(maxDropped float64, hint, ofNames string) error {
 	rows, unnamed := a.Rows, a.LostToNames()
 	entries := Plural(rows, "entry", "entries")
@@ -260,7 +261,8 @@ func (a *Account) Attributes() (attributes []any) {
 // ForManifest returns what a dataset's manifest has of its samples' account. Names are as many as
 // the set likes, and the manifest names the files elsewhere.
 func (a *Account) ForManifest() Account {
-	return Account{Rows: a.Rows, Kept: a.Kept, Dropped: a.Dropped, Noted: a.Noted, Repeats: a.Repeats}
+	return Account{Rows: a.Rows, Kept: a.Kept, Dropped: a.Dropped, Noted: a.Noted,
+		Repeats: a.Repeats}
 }
 
 // DroppedNamesHeader is the first line of a table of dropped names.

@@ -40,16 +40,19 @@ func TextsColumn(name string, texts [][]string) Column {
 
 // NumberColumn makes a float64 column of numbers, which belong to it. NaN is an ordinary value.
 func NumberColumn(name string, numbers []float64) Column {
-	return Column{name, fixedWidth(arrow.PrimitiveTypes.Float64, len(numbers), arrow.Float64Traits.CastToBytes(numbers))}
+	return Column{name, fixedWidth(arrow.PrimitiveTypes.Float64, len(numbers),
+		arrow.Float64Traits.CastToBytes(numbers))}
 }
 
 // IndexColumn makes an int32 column of indices below 2^31, which belong to it.
 func IndexColumn(name string, indices []uint32) Column {
-	return Column{name, fixedWidth(arrow.PrimitiveTypes.Int32, len(indices), arrow.Uint32Traits.CastToBytes(indices))}
+	return Column{name, fixedWidth(arrow.PrimitiveTypes.Int32, len(indices),
+		arrow.Uint32Traits.CastToBytes(indices))}
 }
 
 func fixedWidth(t arrow.DataType, length int, values []byte) arrow.Array {
-	return array.MakeFromData(array.NewData(t, length, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0))
+	return array.MakeFromData(array.NewData(t, length,
+		[]*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0))
 }
 
 // texts returns the values of a utf8 column, or nil for another type.
@@ -127,10 +130,13 @@ func TypeName(t arrow.DataType) (name string, ok bool) {
 	case *arrow.NullType, *arrow.BooleanType,
 		*arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
 		*arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type,
-		*arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type, *arrow.Decimal128Type, *arrow.Decimal256Type,
-		*arrow.Date32Type, *arrow.Date64Type, *arrow.Time32Type, *arrow.Time64Type, *arrow.TimestampType, *arrow.DurationType,
+		*arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type, *arrow.Decimal128Type,
+		*arrow.Decimal256Type,
+		*arrow.Date32Type, *arrow.Date64Type, *arrow.Time32Type, *arrow.Time64Type,
+		*arrow.TimestampType, *arrow.DurationType,
 		*arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType,
-		*arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType, *arrow.FixedSizeBinaryType:
+		*arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType,
+		*arrow.FixedSizeBinaryType:
 		return fmt.Sprint(t), true
 	case *arrow.ListType:
 		return nested("list<%s>", t.Elem())
@@ -198,7 +204,9 @@ func encoder(a arrow.Array) func(to []byte, row int) []byte {
 }
 
 func valueEncoder(a arrow.Array) func(to []byte, row int) []byte {
-	length := func(to []byte, n int) []byte { return binary.LittleEndian.AppendUint64(to, uint64(n)) }
+	length := func(to []byte, n int) []byte {
+		return binary.LittleEndian.AppendUint64(to, uint64(n))
+	}
 	switch a := a.(type) {
 	case *array.Boolean:
 		return func(to []byte, row int) []byte {

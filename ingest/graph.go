@@ -72,7 +72,8 @@ type Nodes struct {
 // NewNodes makes a node table and its id look-up. duplicate is the row of the first id that
 // occurred before, or -1 if all are unique.
 func NewNodes(nodeType string, ids []string, columns []Column) (nodes *Nodes, duplicate int) {
-	n := &Nodes{Type: nodeType, IDs: ids, Columns: columns, index: make(map[string]uint32, len(ids))}
+	n := &Nodes{Type: nodeType, IDs: ids, Columns: columns,
+		index: make(map[string]uint32, len(ids))}
 	for row, id := range ids {
 		if _, seen := n.index[id]; seen {
 			return nil, row
@@ -236,7 +237,8 @@ func (g *Graph) EdgesOf(t EdgeType) *Edges {
 // Sort puts the tables into canonical order; readers and writers of graphs call it once.
 func (g *Graph) Sort() {
 	sort.Slice(g.Others, func(i, j int) bool { return g.Others[i].Type < g.Others[j].Type })
-	sort.Slice(g.Edges, func(i, j int) bool { return g.Edges[i].Type.String() < g.Edges[j].Type.String() })
+	sort.Slice(g.Edges,
+		func(i, j int) bool { return g.Edges[i].Type.String() < g.Edges[j].Type.String() })
 }
 
 // Input identifies a file that was read, without its folder.
@@ -315,7 +317,9 @@ func (n *Nodes) withoutNames() (columns []Column) {
 // digester writes the serialisation. Its writes cannot fail, because a hash's cannot.
 type digester struct{ *bufio.Writer }
 
-func (w digester) uint64(n uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) }
+func (w digester) uint64(n uint64) {
+	w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n))
+}
 
 func (w digester) uint32s(values []uint32) { w.Write(arrow.Uint32Traits.CastToBytes(values)) }
 

@@ -28,14 +28,16 @@ type Columns struct {
 	// Compared is the number of trailing attributes that only serve to compare samples of one
 	// genotype: columns that are otherwise left out, then RowAttribute.
 	Compared int `json:"-"`
-	// Ignored are the names of the columns that are not part of the samples, in the order of the file.
+	// Ignored are the names of the columns that are not part of the samples, in the order of the
+	// file.
 	Ignored []string `json:"-"`
 	// Guessed names the columns that are phenotypes only because they hold numbers: neither the
 	// options nor the file say that they were measured.
 	Guessed []string `json:"-"`
 	// ByName names the columns of numbers that are attributes because of their name.
 	ByName []string `json:"-"`
-	// Kinds is the attribute that says of what kind perturbations are (see KindsAttribute); "": none.
+	// Kinds is the attribute that says of what kind perturbations are (see KindsAttribute); "":
+	// none.
 	Kinds string `json:"-"`
 	// KindsApart says that samples whose kinds differ have different genotypes.
 	KindsApart bool `json:"-"`
@@ -105,11 +107,14 @@ func (c Columns) Check(path string) error {
 	for _, name := range append(c.PhenotypeNames(), c.AttributeNames()...) {
 		if strings.TrimSpace(name) != name {
 			return fault.New(fault.Input, "remove the spaces from the header",
-				"read perturbations %s: found column %s, expected a name without spaces around it", path, fault.Quote(name))
+				"read perturbations %s: found column %s, expected a name without spaces around it",
+				path, fault.Quote(name))
 		}
 		if name == "sample_id" || name == "genes" || name == "perturbation_indices" {
-			return fault.New(fault.Input, "rename the column, or leave it out: --not-phenotypes "+name,
-				"read perturbations %s: found a phenotype or attribute named %s, a name reserved for a column of tcbuild", path, name)
+			return fault.New(fault.Input,
+				"rename the column, or leave it out: --not-phenotypes "+name,
+				"read perturbations %s: found a phenotype or attribute named %s, "+
+					"a name reserved for a column of tcbuild", path, name)
 		}
 	}
 	return nil
@@ -203,7 +208,8 @@ func (s *Samples) Append(id []byte, genes []uint32, phenotypes []float64, attrib
 	for _, value := range attributes {
 		start := len(s.texts)
 		s.texts = append(s.texts, value.Text...)
-		s.attributeValues = append(s.attributeValues, attributeValue{value.Text == nil, start, len(s.texts), value.Number})
+		s.attributeValues = append(s.attributeValues,
+			attributeValue{value.Text == nil, start, len(s.texts), value.Number})
 	}
 }
 

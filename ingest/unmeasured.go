@@ -19,7 +19,8 @@ type Unmeasured struct {
 
 // NewUnmeasured returns an Unmeasured that has seen no samples.
 func NewUnmeasured(columns Columns) *Unmeasured {
-	u := &Unmeasured{names: columns.PhenotypeNames(), first: make([]float64, len(columns.Phenotypes)), last: make([]float64, len(columns.Phenotypes))}
+	u := &Unmeasured{names: columns.PhenotypeNames(), first: make([]float64,
+		len(columns.Phenotypes)), last: make([]float64, len(columns.Phenotypes))}
 	for k, phenotype := range columns.Phenotypes {
 		u.open = append(u.open, k)
 		if phenotype.StatisticOf == "" {
@@ -38,7 +39,8 @@ func (u *Unmeasured) Add(s *Samples) {
 			copy(u.first, values)
 		}
 		u.open = slices.DeleteFunc(u.open, func(k int) bool { return !math.IsNaN(values[k]) })
-		u.constant = slices.DeleteFunc(u.constant, func(k int) bool { return values[k] != u.first[k] })
+		u.constant = slices.DeleteFunc(u.constant,
+			func(k int) bool { return values[k] != u.first[k] })
 		u.indices = slices.DeleteFunc(u.indices, func(k int) bool {
 			return !(values[k] == math.Trunc(values[k]) && (!begun || values[k] > u.last[k]))
 		})

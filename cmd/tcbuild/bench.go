@@ -26,11 +26,14 @@ datasets take up to 3 GB of disk at a time by default, and are removed at the en
 	flags := cmd.Flags()
 	set := inputFlags(cmd, &o.Options)
 	outFlag(flags, &o.Out, "out", newOutput, "folder to create: `DIR`")
-	intFlag(flags, &o.Samples, "samples", 0, 0, "samples in each dataset (default: up to 100,000; full masks as raw or bits, at most 2.5 GB)")
+	intFlag(flags, &o.Samples, "samples", 0, 0,
+		"samples in each dataset (default: up to 100,000; full masks as raw or bits, "+
+			"at most 2.5 GB)")
 	intFlag(flags, &o.Rounds, "rounds", 3, 1, "number of times to measure everything")
 	intFlag(flags, &o.Extrapolate, "extrapolate", 0, 0,
 		"number of samples to extrapolate costs to (default: the size of the perturbation set)")
-	flags.BoolVar(&o.Keep, "keep", false, "keep the last round's datasets in DIR/datasets and their inputs in DIR/inputs")
+	flags.BoolVar(&o.Keep, "keep", false,
+		"keep the last round's datasets in DIR/datasets and their inputs in DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")
 	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
 		return runBench(ctx, e, o)

@@ -31,7 +31,8 @@ exit with 75.`,
 		Example: `  tcbuild clean --dry-run
   tcbuild clean data/yeast`,
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, without removing it")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false,
+		"print what would be removed, without removing it")
 	return configured(e, cmd, func(_ context.Context, args []string) error {
 		path := "."
 		if len(args) > 0 {

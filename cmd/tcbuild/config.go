@@ -20,7 +20,8 @@ const sectionsKey = "sections"
 // run, it takes the overrides out of the arguments, checks the others against the usage line, reads
 // the settings file, sets every flag that was not given to the setting of its name, and only then
 // requires the required flags. sections are the top-level keys that run reads from the settings.
-func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) error, sections ...string) *cobra.Command {
+func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) error,
+	sections ...string) *cobra.Command {
 	var args []string
 	cmd.Annotations = map[string]string{sectionsKey: strings.Join(sections, " ")}
 	cmd.Args = cobra.ArbitraryArgs
@@ -49,7 +50,8 @@ func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) 
 		}
 		e.openLog()
 		if len(unread) > 0 {
-			e.log.Info("the settings file also has settings of other commands", "keys", strings.Join(unread, " "))
+			e.log.Info("the settings file also has settings of other commands",
+				"keys", strings.Join(unread, " "))
 		}
 		return nil
 	}
@@ -85,7 +87,8 @@ func splitOverrides(mixed []string) (args, overrides []string) {
 // or a name that another setting refers to. A file may also have flags of other commands, which are
 // returned, but none of their sections: they say what it is for. A null setting leaves its flag at
 // the default.
-func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (unread []string, err error) {
+func setFlags(cmd *cobra.Command, settings *conf.Settings,
+	sections []string) (unread []string, err error) {
 	byKey, keys := settableFlags(cmd.Flags())
 	for _, entry := range settings.Entries() {
 		flag := byKey[entry.Key]
@@ -98,7 +101,9 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (u
 			isFlag, section := readers(cmd.Root(), entry.Key)
 			switch {
 			case entry.IsSection() && section != "":
-				return nil, fault.New(fault.Usage, "give this command a file without it; rebuild refers to one as ingest: {config: FILE}",
+				return nil, fault.New(fault.Usage,
+					"give this command a file without it; rebuild refers to one as ingest: "+
+						"{config: FILE}",
 					"read settings %s: found the section %s of '%s', which '%s' does not read",
 					conf.Where(entry.Value), entry.Key, section, cmd.CommandPath())
 			case entry.IsSection() || entry.IsOverride() || !isFlag && section == "":
@@ -180,11 +185,13 @@ func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) e
 		switch {
 		case other.Referenced:
 			valid = append(valid, other.Key)
-		case other.Key != entry.Key && other.IsOverride() == entry.IsOverride() && !slices.Contains(valid, other.Key):
+		case other.Key != entry.Key && other.IsOverride() == entry.IsOverride() &&
+			!slices.Contains(valid, other.Key):
 			unknown = append(unknown, other.Key)
 		}
 	}
-	hint := fault.DidYouMean(entry.Key, valid, "the command's settings are "+strings.Join(valid, ", "))
-	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s", conf.Where(entry.Value), entry.Key,
-		conf.AndMore(unknown))
+	hint := fault.DidYouMean(entry.Key, valid,
+		"the command's settings are "+strings.Join(valid, ", "))
+	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s",
+		conf.Where(entry.Value), entry.Key, conf.AndMore(unknown))
 }

@@ -33,9 +33,12 @@ is the same as in the version before.`,
   tcbuild croissant demo/indices --config demo.yaml`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&about.Name, "name", "", "`NAME` of the dataset (default: the name of its folder)")
-	flags.StringVar(&about.License, "license", "", "`LICENCE` of the dataset: an address or an SPDX identifier")
-	flags.StringVar(&about.Citation, "citation", "", "`TEXT` to cite the dataset by, preferably BibTeX")
+	flags.StringVar(&about.Name, "name", "",
+		"`NAME` of the dataset (default: the name of its folder)")
+	flags.StringVar(&about.License, "license", "",
+		"`LICENCE` of the dataset: an address or an SPDX identifier")
+	flags.StringVar(&about.Citation, "citation", "",
+		"`TEXT` to cite the dataset by, preferably BibTeX")
 	flags.Var(&flagValue{
 		kind: "string", expected: "a date", hint: "write the 31st of January as 2026-01-31",
 		set: func(text string) bool {
@@ -54,7 +57,8 @@ is the same as in the version before.`,
 			return err
 		}
 		var missing []string
-		for _, field := range []struct{ flag, value string }{{"license", about.License}, {"citation", about.Citation}, {"date", about.Date}} {
+		for _, field := range []struct{ flag, value string }{{"license", about.License},
+			{"citation", about.Citation}, {"date", about.Date}} {
 			if field.value == "" {
 				missing = append(missing, "--"+field.flag)
 			}
@@ -62,7 +66,8 @@ is the same as in the version before.`,
 		if len(missing) > 0 {
 			e.log.Warn("catalogues ask for more", "not_given", strings.Join(missing, " "))
 		}
-		e.say(fmt.Sprintf("%s: describes %s samples", filepath.Join(path, croissant.DescriptionName), humanCount(dataset.Manifest.Samples)))
+		e.say(fmt.Sprintf("%s: describes %s samples",
+			filepath.Join(path, croissant.DescriptionName), humanCount(dataset.Manifest.Samples)))
 		return nil
 	})
 }

@@ -32,21 +32,27 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 	}
 	set := datasetFlags(cmd, &o)
 	flags := cmd.Flags()
-	choiceFlag(cmd, &o.Variant, "mode", "", []store.Variant{store.Indices, store.FullMasks}, "what to store: indices or full-masks")
-	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
-		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
-	intFlag(flags, &o.Shards, "shards", 0, 0, "number of shards (default: chosen by the dataset's size)")
+	choiceFlag(cmd, &o.Variant, "mode", "", []store.Variant{store.Indices, store.FullMasks},
+		"what to store: indices or full-masks")
+	flags.StringVar(&o.Codec, "codec", "",
+		fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
+			strings.Join(encode.Codecs(encode.Indices), ", "),
+			strings.Join(encode.Codecs(encode.FullMasks), ", ")))
+	intFlag(flags, &o.Shards, "shards", 0, 0,
+		"number of shards (default: chosen by the dataset's size)")
 	choiceFlag(cmd, &o.Resume, "resume", store.ResumeIfPossible,
 		[]store.Resume{store.ResumeNever, store.ResumeIfPossible, store.ResumeAlways},
 		"resume an interrupted build: never, if-possible or always")
 	require(cmd, "mode", "perturbations")
-	_ = cmd.RegisterFlagCompletionFunc("codec", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		codecs := encode.Codecs(encode.Mode(o.Variant))
-		if len(codecs) == 0 { // of any mode, until one is given
-			codecs = append(encode.Codecs(encode.Indices), encode.Codecs(encode.FullMasks)...)
-		}
-		return slices.Compact(slices.Sorted(slices.Values(codecs))), cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = cmd.RegisterFlagCompletionFunc("codec",
+		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			codecs := encode.Codecs(encode.Mode(o.Variant))
+			if len(codecs) == 0 { // of any mode, until one is given
+				codecs = append(encode.Codecs(encode.Indices), encode.Codecs(encode.FullMasks)...)
+			}
+			return slices.Compact(
+				slices.Sorted(slices.Values(codecs))), cobra.ShellCompDirectiveNoFileComp
+		})
 	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
 		return runBuild(ctx, e, o)
 	})
@@ -74,8 +80,10 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) *perturbations {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
 	workersFlag(flags, &o.Workers)
-	choiceFlag(cmd, &o.ReactionRule, "reaction-rule", incidence.RuleAll, []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR},
-		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, if its boolean rule becomes false, so that isozymes keep it")
+	choiceFlag(cmd, &o.ReactionRule, "reaction-rule", incidence.RuleAll,
+		[]incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR},
+		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, "+
+			"if its boolean rule becomes false, so that isozymes keep it")
 	return perturbationFlags(cmd)
 }
 
@@ -114,8 +122,8 @@ func describeBuild(out string, result *tcbuild.Result) string {
 		return fmt.Sprintf("%s: nothing to do, the dataset exists and is up to date", out)
 	}
 	total := m.DataBytes()
-	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples),
-		humanBytes(total), result.Seconds)
+	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant,
+		humanCount(m.Samples), humanBytes(total), result.Seconds)
 	if m.Samples > 0 {
 		line += fmt.Sprintf(" (%s per sample)", humanBytes(m.SampleBytes()/int64(m.Samples)))
 	}

@@ -30,7 +30,8 @@ nothing differs, and 4 otherwise.`,
   tcbuild diff old/graph new/graph --limit 0
   tcbuild diff old/graph new/graph --html differences.html`,
 	}
-	intFlag(cmd.Flags(), &limit, "limit", 20, 0, "number of differences of each kind to list (0 for all)")
+	intFlag(cmd.Flags(), &limit, "limit", 20, 0,
+		"number of differences of each kind to list (0 for all)")
 	pageFlag(cmd.Flags(), &html, diffPage, "also write an HTML page: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		return runDiff(ctx, e, args[0], args[1], limit, html)
@@ -65,13 +66,16 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int, html string) e
 		hint = "pass --limit 0 to list every difference"
 	}
 	first := report.Findings[0]
-	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: found %s; first: %s: %s", a, b,
-		english.Plural(len(report.Findings), "kind of difference", "kinds of differences"), oneLine(first.What), humanCount(first.Count))
+	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: found %s; first: %s: %s", a,
+		b,
+		english.Plural(len(report.Findings), "kind of difference", "kinds of differences"),
+		oneLine(first.What), humanCount(first.Count))
 }
 
 // compareFolders compares two datasets, or the graphs of two folders. It also returns, in words,
 // what was compared.
-func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report *inspect.Differences, compared string, err error) {
+func compareFolders(ctx context.Context, e *env, a, b string,
+	limit int) (report *inspect.Differences, compared string, err error) {
 	if isDataset(a) && isDataset(b) {
 		return compareDatasets(ctx, e, a, b, limit)
 	}
@@ -84,7 +88,8 @@ func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report
 	return inspect.CompareGraphs(graphs[0], graphs[1], limit), describeGraph(graphs[0]), nil
 }
 
-func compareDatasets(ctx context.Context, e *env, a, b string, limit int) (report *inspect.Differences, compared string, err error) {
+func compareDatasets(ctx context.Context, e *env, a, b string,
+	limit int) (report *inspect.Differences, compared string, err error) {
 	var datasets [2]*store.Dataset
 	for i, dir := range []string{a, b} {
 		if datasets[i], err = store.Open(dir); err != nil {
@@ -95,7 +100,8 @@ func compareDatasets(ctx context.Context, e *env, a, b string, limit int) (repor
 	bar := newProgress(e, "diff", samples)
 	defer bar.Done()
 	report, err = inspect.CompareDatasets(ctx, datasets[0], datasets[1], limit, bar)
-	return report, fmt.Sprintf("%s samples x %d masks", humanCount(samples), len(datasets[0].Manifest.Masks)), err
+	return report, fmt.Sprintf("%s samples x %d masks", humanCount(samples),
+		len(datasets[0].Manifest.Masks)), err
 }
 
 // describeGraph counts the nodes and edges of a graph.

@@ -142,7 +142,8 @@ func clip(message string) string {
 	}
 	head := strings.ToValidUTF8(message[:longestMessage/2], "")
 	tail := strings.ToValidUTF8(message[len(message)-longestMessage/4:], "")
-	return fmt.Sprintf("%s… (%s bytes left out) …%s", head, humanCount(len(message)-len(head)-len(tail)), tail)
+	return fmt.Sprintf("%s… (%s bytes left out) …%s", head,
+		humanCount(len(message)-len(head)-len(tail)), tail)
 }
 
 var lineBreakers = strings.NewReplacer("\t", `\t`, "\n", `\n`)

@@ -41,14 +41,16 @@ func (v *flagValue) Set(text string) error {
 }
 
 // choiceFlag declares a flag that takes one of a few words, which shells complete.
-func choiceFlag[T, V ~string](cmd *cobra.Command, value *T, name string, byDefault T, valid []V, usage string) {
+func choiceFlag[T, V ~string](
+	cmd *cobra.Command, value *T, name string, byDefault T, valid []V, usage string) {
 	var words []string
 	for _, word := range valid {
 		words = append(words, string(word))
 	}
 	*value = byDefault
 	cmd.Flags().Var(&flagValue{
-		text: string(byDefault), kind: "string", expected: strings.Join(words, " or "), words: words,
+		text: string(byDefault), kind: "string", expected: strings.Join(words, " or "),
+		words: words,
 		set: func(word string) bool {
 			*value = T(word)
 			return slices.Contains(words, word)
@@ -59,7 +61,8 @@ func choiceFlag[T, V ~string](cmd *cobra.Command, value *T, name string, byDefau
 
 // completes makes shells complete a flag's words.
 func completes(cmd *cobra.Command, flag string, words ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // intFlag declares a flag for a decimal number; the flag library would read 010 as octal, as C
@@ -96,7 +99,8 @@ const mostWorkers = 1024
 // workersFlag declares a flag that limits the program to a number of cores.
 func workersFlag(flags *pflag.FlagSet, workers *int) {
 	flags.Var(&flagValue{
-		text: "0", kind: "int", expected: fmt.Sprintf("a whole decimal number from 0 to %d", mostWorkers),
+		text: "0", kind: "int",
+		expected: fmt.Sprintf("a whole decimal number from 0 to %d", mostWorkers),
 		set: func(text string) bool {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 0 || n > mostWorkers {
@@ -129,13 +133,14 @@ func partFlag(flags *pflag.FlagSet, p *part) {
 	}, "part", "with --step build or verify: which part, counted from 1: `I/N`")
 }
 
-// deviceFlag declares a flag that chooses where masks are regenerated. It sets devices to nil for the
-// CPU, and to the result for CUDA, so that other flags can set the result's memory beforehand.
+// deviceFlag declares a flag that chooses where masks are regenerated. It sets devices to nil for
+// the CPU, and to the result for CUDA, so that other flags can set the result's memory beforehand.
 func deviceFlag(cmd *cobra.Command, devices **gpuverify.Devices, usage string) *gpuverify.Devices {
 	cuda := new(gpuverify.Devices)
 	cmd.Flags().Var(&flagValue{
 		text: "cpu", kind: "string", expected: "cpu or cuda or cuda:0,2",
-		hint: "cuda takes all NVIDIA GPUs; cuda:0,2 takes some, each listed once and numbered from 0 as by nvidia-smi",
+		hint: "cuda takes all NVIDIA GPUs; cuda:0,2 takes some, each listed once and numbered " +
+			"from 0 as by nvidia-smi",
 		set: func(text string) bool {
 			*devices, cuda.Ordinals = nil, nil
 			if text == "cpu" {
@@ -163,7 +168,8 @@ func deviceFlag(cmd *cobra.Command, devices **gpuverify.Devices, usage string) *
 // memoryFlag declares a flag for a number of bytes, such as 500000, 1.5GB or 2GiB.
 func memoryFlag(flags *pflag.FlagSet, size *int64, name, usage string) {
 	flags.Var(&flagValue{
-		kind: "string", expected: "a number of bytes", hint: "give it in bytes, or with a unit, such as 500MB or 2GiB",
+		kind: "string", expected: "a number of bytes",
+		hint: "give it in bytes, or with a unit, such as 500MB or 2GiB",
 		set: func(text string) bool {
 			n, err := humanize.ParseBytes(text)
 			*size = int64(n)

@@ -18,7 +18,8 @@ type carriedText struct {
 
 // carried makes a command that lists texts built into the program, or prints one. titles head the
 // list's columns; the first one says what the texts are.
-func carried(e *env, cmd *cobra.Command, titles []string, texts func() []carriedText) *cobra.Command {
+func carried(e *env, cmd *cobra.Command, titles []string,
+	texts func() []carriedText) *cobra.Command {
 	return configured(e, cmd, func(_ context.Context, args []string) error {
 		rows, names := [][]string{titles}, []string{}
 		for _, text := range texts() {
@@ -31,7 +32,8 @@ func carried(e *env, cmd *cobra.Command, titles []string, texts func() []carried
 		if len(args) == 0 {
 			return e.table(rows...)
 		}
-		return fault.New(fault.Usage, fault.DidYouMean(args[0], names, "'"+cmd.CommandPath()+"' lists them"),
+		return fault.New(fault.Usage,
+			fault.DidYouMean(args[0], names, "'"+cmd.CommandPath()+"' lists them"),
 			"%sfound no %s %q", prefix(cmd), titles[0], args[0])
 	})
 }

@@ -29,7 +29,8 @@ sources, fetch downloads their files, and graph and perturbations read them.`,
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
   tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 --graph yeast/graph --out sga.arrow`,
 	})
-	cmd.AddCommand(newIngestSources(e), newIngestGraph(e), newIngestPerturbations(e), newIngestFetch(e))
+	cmd.AddCommand(newIngestSources(e), newIngestGraph(e), newIngestPerturbations(e),
+		newIngestFetch(e))
 	return cmd
 }
 
@@ -44,7 +45,8 @@ source's columns, filters and licence, to copy into settings of your own.`,
   tcbuild ingest sources string`,
 	}, []string{"source", "in", "about", "address"}, func() (texts []carriedText) {
 		for _, source := range conf.Sources() {
-			row := []string{source.Name, strings.Join(source.Sections, ","), source.About, source.Address}
+			row := []string{source.Name, strings.Join(source.Sections, ","), source.About,
+				source.Address}
 			texts = append(texts, carriedText{row, source.Text})
 		}
 		return texts
@@ -72,7 +74,8 @@ the settings as sha256, and later downloads are checked against it.`,
 			return err
 		}
 		if len(spec.Downloads) == 0 {
-			return fault.New(fault.Usage, "'tcbuild presets yeast' shows one", "ingest fetch: found no section downloads in the settings")
+			return fault.New(fault.Usage, "'tcbuild presets yeast' shows one",
+				"ingest fetch: found no section downloads in the settings")
 		}
 		for _, file := range spec.Downloads {
 			if err := checkPlace(file.File); err != nil {
@@ -132,7 +135,8 @@ why. The same account is in DIR/sources.json.`,
 }
 
 // runIngestGraph returns the files that it read, by path.
-func runIngestGraph(ctx context.Context, e *env, out string, spec build.Spec) ([]ingest.Input, error) {
+func runIngestGraph(ctx context.Context, e *env, out string,
+	spec build.Spec) ([]ingest.Input, error) {
 	var built *ingest.Graph
 	var report ingest.Accounts
 	var files inputfile.Files
@@ -158,7 +162,8 @@ func runIngestGraph(ctx context.Context, e *env, out string, spec build.Spec) ([
 	logGraph(e, "built graph", built)
 	for _, source := range report {
 		if source.Sum(ingest.WeightsInside) > 0 {
-			e.log.Warn("min and max dropped no row; compare them with the values", "edges", source.Made, "file", source.File)
+			e.log.Warn("min and max dropped no row; compare them with the values",
+				"edges", source.Made, "file", source.File)
 		}
 	}
 	if !e.quiet {
@@ -173,5 +178,7 @@ func explainMissing(err error, spec build.Spec) error {
 	if !missing || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return fault.New(fault.Failed, "'tcbuild ingest fetch' with the same --config and key=value downloads it from "+download.Address, "%w", err)
+	return fault.New(fault.Failed,
+		"'tcbuild ingest fetch' with the same --config and key=value downloads it from "+
+			download.Address, "%w", err)
 }

@@ -71,7 +71,8 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	defer func() { err = inputfile.Explain(err, set) }()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	shown := &watched{SampleSource: set, progress: bar, unmeasured: ingest.NewUnmeasured(set.Columns())}
+	shown := &watched{SampleSource: set, progress: bar,
+		unmeasured: ingest.NewUnmeasured(set.Columns())}
 	err = publish(o.out, func(path string) error {
 		if err := samples.Write(ctx, path, shown, cell.Genes); err != nil {
 			return err
@@ -86,7 +87,8 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	}
 	e.say(set.Account().String())
 	e.say(describeRepeats(shown.account, o.set.Rule)...)
-	e.say("phenotypes: "+listOrNone(set.Columns().PhenotypeNames()), "attributes: "+listOrNone(set.Columns().AttributeNames()),
+	e.say("phenotypes: "+listOrNone(set.Columns().PhenotypeNames()),
+		"attributes: "+listOrNone(set.Columns().AttributeNames()),
 		"columns left out: "+listOrNone(set.Columns().Ignored))
 	if names := set.Columns().ByName; len(names) > 0 {
 		e.say("attributes by their names (name those that were measured in --phenotypes): " +
@@ -96,10 +98,12 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 		e.say("statistics, pooled: " + fault.List(statistics))
 	}
 	if names := shown.unmeasured.Constant(); len(names) > 0 {
-		e.say("phenotypes with one value in all samples, which may be none (--not-phenotypes): " + fault.List(names))
+		e.say("phenotypes with one value in all samples, which may be none (--not-phenotypes): " +
+			fault.List(names))
 	}
 	if names := shown.unmeasured.Indices(); len(names) > 0 {
-		e.say("phenotypes that number the samples, which may be none (--not-phenotypes): " + fault.List(names))
+		e.say("phenotypes that number the samples, which may be none (--not-phenotypes): " +
+			fault.List(names))
 	}
 	if names := shown.unmeasured.Names(); len(names) > 0 {
 		e.say("phenotypes without a value: " + fault.List(names))
@@ -116,14 +120,16 @@ func describeRepeats(account *ingest.Account, rule duplicates.Rule) []string {
 		return nil
 	}
 	text := fmt.Sprintf("genotypes: %s, of which %s repeat, in %s samples",
-		humanCount(repeats.Genotypes), humanCount(repeats.RepeatedGenotypes), humanCount(repeats.RepeatedSamples))
+		humanCount(repeats.Genotypes), humanCount(repeats.RepeatedGenotypes),
+		humanCount(repeats.RepeatedSamples))
 	if len(rule.GroupBy) > 0 {
 		text += fmt.Sprintf(", under %s conditions", humanCount(repeats.Conditions))
 	}
 	if keeps {
 		return []string{text + "; all are kept"}
 	}
-	return []string{text + fmt.Sprintf("; %s samples merged (%s)", humanCount(account.Sum(ingest.Merged)), rule.Duplicates)}
+	return []string{text + fmt.Sprintf("; %s samples merged (%s)",
+		humanCount(account.Sum(ingest.Merged)), rule.Duplicates)}
 }
 
 func listOrNone(words []string) string {

@@ -62,8 +62,10 @@ that the graph lacks.
   tcbuild inspect demo/perturbations.arrow --graph demo/graph`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
-	flags.StringVar(&o.gene, "gene", "", "show a gene of a dataset or a graph, by any of its `NAME`s")
+	flags.StringVar(&o.samples, "samples", "",
+		"samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
+	flags.StringVar(&o.gene, "gene", "",
+		"show a gene of a dataset or a graph, by any of its `NAME`s")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.graph, "graph", "", "cell graph to compare a perturbation set with: `DIR`")
 	set := perturbationFlags(cmd)
@@ -75,13 +77,15 @@ that the graph lacks.
 
 // runInspect finds out what path holds, and shows it. What is neither a graph nor a perturbation
 // set is taken for a dataset.
-func runInspect(ctx context.Context, e *env, path string, o inspectOptions, given *pflag.FlagSet) error {
+func runInspect(ctx context.Context, e *env, path string, o inspectOptions,
+	given *pflag.FlagSet) error {
 	info, err := os.Stat(path)
 	if fault.System(err) {
 		return fmt.Errorf("inspect %s: %w", path, err)
 	}
 	if err != nil {
-		return fault.New(fault.Failed, "check the path", "inspect %s: there is no such file or folder", path)
+		return fault.New(fault.Failed, "check the path",
+			"inspect %s: there is no such file or folder", path)
 	}
 	kind, describe := "a dataset", inspectDataset
 	switch {
@@ -94,14 +98,17 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions, give
 		{"samples", "a dataset"}, {"graph", "a perturbation set"},
 	} {
 		if given.Changed(flag.name) && flag.of != kind {
-			return fault.New(fault.Usage, "omit --"+flag.name, "inspect %s: --%s is for %s", path, flag.name, flag.of)
+			return fault.New(fault.Usage, "omit --"+flag.name, "inspect %s: --%s is for %s", path,
+				flag.name, flag.of)
 		}
 	}
 	if keys := o.set.Given(); len(keys) > 0 && kind != "a perturbation set" {
-		return fault.New(fault.Usage, "omit it", "inspect %s: %s is for a perturbation set", path, keys[0])
+		return fault.New(fault.Usage, "omit it", "inspect %s: %s is for a perturbation set", path,
+			keys[0])
 	}
 	if given.Changed("gene") && kind == "a perturbation set" {
-		return fault.New(fault.Usage, "omit --gene", "inspect %s: --gene is for a dataset or a graph", path)
+		return fault.New(fault.Usage, "omit --gene",
+			"inspect %s: --gene is for a dataset or a graph", path)
 	}
 	return describe(ctx, e, path, o)
 }
@@ -184,7 +191,8 @@ func isDataset(path string) bool { return disk.Exists(filepath.Join(path, "manif
 // finds it. Where a dataset is asked for, one with a subfolder graph is a dataset that lacks its
 // manifest.
 func isGraph(path string, dataset bool) bool {
-	return disk.Exists(filepath.Join(path, "nodes")) || !dataset && disk.Exists(filepath.Join(path, "graph", "nodes"))
+	return disk.Exists(filepath.Join(path, "nodes")) ||
+		!dataset && disk.Exists(filepath.Join(path, "graph", "nodes"))
 }
 
 // isStore reports whether a folder is a torchcell store, which is read as a perturbation set.
@@ -216,7 +224,8 @@ func inspectDataset(ctx context.Context, e *env, path string, o inspectOptions) 
 	return show(e, summary, summary.Page(path), o)
 }
 
-func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text string, asJSON bool) error {
+func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text string,
+	asJSON bool) error {
 	first, next, err := parseRange(text, dataset.Manifest.Samples)
 	if err != nil {
 		return err
@@ -266,7 +275,8 @@ func parseRange(text string, samples int) (first, next int, err error) {
 	}
 	if first > samples || next > samples {
 		return 0, 0, fault.New(fault.Usage, "samples are numbered from 0",
-			"read --samples %s: the dataset has %s %s", text, humanCount(samples), english.PluralWord(samples, "sample", ""))
+			"read --samples %s: the dataset has %s %s", text, humanCount(samples),
+			english.PluralWord(samples, "sample", ""))
 	}
 	return first, next, nil
 }

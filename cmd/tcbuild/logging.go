@@ -58,13 +58,15 @@ func newTextHandler(out io.Writer, terminal bool, level slog.Leveler) *textHandl
 		shared.prefix, shared.clock = clearLine, "15:04:05"
 	}
 	dropFixed := func(groups []string, attr slog.Attr) slog.Attr {
-		fixed := attr.Key == slog.TimeKey || attr.Key == slog.LevelKey || attr.Key == slog.MessageKey
+		fixed := attr.Key == slog.TimeKey || attr.Key == slog.LevelKey ||
+			attr.Key == slog.MessageKey
 		if fixed && len(groups) == 0 {
 			return slog.Attr{}
 		}
 		return attr
 	}
-	attributes := slog.NewTextHandler(&shared.line, &slog.HandlerOptions{Level: level, ReplaceAttr: dropFixed})
+	attributes := slog.NewTextHandler(&shared.line,
+		&slog.HandlerOptions{Level: level, ReplaceAttr: dropFixed})
 	return &textHandler{Handler: attributes, shared: shared}
 }
 
@@ -81,7 +83,8 @@ func (h *textHandler) Handle(ctx context.Context, record slog.Record) error {
 	if err := h.Handler.Handle(ctx, record); err != nil {
 		return err
 	}
-	text := appendPrintable([]byte(h.shared.prefix), []byte(clip(strings.TrimRight(line.String(), " \n"))))
+	text := appendPrintable([]byte(h.shared.prefix),
+		[]byte(clip(strings.TrimRight(line.String(), " \n"))))
 	_, err := h.shared.out.Write(append(text, '\n'))
 	return err
 }

@@ -123,8 +123,8 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 			// Restore the default, which is to kill; but SLURM may send its signal to the process
 			// and to its group.
 			time.AfterFunc(signalGrace, func() { signal.Stop(signals) })
-			interrupted := fault.New(fault.Busy, "run the same command again to continue", "interrupted by %s",
-				unix.SignalName(s.(syscall.Signal)))
+			interrupted := fault.New(fault.Busy, "run the same command again to continue",
+				"interrupted by %s", unix.SignalName(s.(syscall.Signal)))
 			time.AfterFunc(longestEnd, func() { endNow(interrupted) })
 			return interrupted
 		case <-ctx.Done():

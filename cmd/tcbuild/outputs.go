@@ -93,7 +93,8 @@ func markedJSON(value any, by string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte(jsonBegin(by)), append(bytes.TrimPrefix(text, []byte("{\n")), '\n')...), nil
+	return append([]byte(jsonBegin(by)),
+		append(bytes.TrimPrefix(text, []byte("{\n")), '\n')...), nil
 }
 
 // checkOutputs refuses outputs that would destroy something: see check. reads are the files that

@@ -70,29 +70,41 @@ func perturbationFlags(cmd *cobra.Command) *perturbations {
 	flags := cmd.Flags()
 	p := &perturbations{flags: flags}
 	spec := &p.given
-	flags.Var(setName{p}, perturbationKey, "perturbation set: `FILE`, the lmdb folder of a torchcell "+
-		"build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
+	flags.Var(setName{p}, perturbationKey,
+		"perturbation set: `FILE`, the lmdb folder of a torchcell "+
+			"build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
 	flags.StringVar(&p.source, "source", "",
 		"`NAME` of the public source that the set comes from; 'tcbuild ingest sources' lists them")
 	flags.StringSliceVar(&spec.GenesColumns, "genes-columns", nil,
-		"`COLUMNS` with the deleted genes; if several are named, each holds one gene (default: genes)")
-	flags.StringVar(&spec.Aliases, "aliases", "", "`FILE` SGD_features.tab, for other names of genes")
-	choiceFlag(cmd, &spec.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
-		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
+		"`COLUMNS` with the deleted genes; if several are named, each holds one gene "+
+			"(default: genes)")
+	flags.StringVar(&spec.Aliases, "aliases", "",
+		"`FILE` SGD_features.tab, for other names of genes")
+	choiceFlag(cmd, &spec.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes,
+		ingest.UnknownGenesChoices,
+		"what to do with names that match no gene of the graph, or several: error, "+
+			"drop-sample or drop-gene; drops are counted")
 	flags.Float64Var(&p.share, "max-dropped", ingest.DefaultMaxDropped,
-		"largest `SHARE` of the rows to drop because a name matches no gene, or several, or for its allele; more is an error")
-	flags.StringSliceVar(&spec.Controls, "controls", nil, "`NAMES` that appear in place of a gene but delete nothing, "+
-		"such as ctrl,non-targeting; in tables of yeast's strains, also genes replaced by a marker")
-	flags.BoolVar(&spec.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
-	flags.BoolVar(&spec.AllowDuplicateIDs, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
+		"largest `SHARE` of the rows to drop because a name matches no gene, or several, "+
+			"or for its allele; more is an error")
+	flags.StringSliceVar(&spec.Controls, "controls", nil,
+		"`NAMES` that appear in place of a gene but delete nothing, "+
+			"such as ctrl,non-targeting; in tables of yeast's strains, "+
+			"also genes replaced by a marker")
+	flags.BoolVar(&spec.AllowWildtype, "allow-wildtype", false,
+		"accept samples that delete no gene")
+	flags.BoolVar(&spec.AllowDuplicateIDs, "allow-duplicate-ids", false,
+		"accept duplicate and empty sample ids")
 	flags.StringSliceVar(&spec.Phenotypes, "phenotypes", nil,
 		"phenotype `COLUMNS` (default: every numeric column without another use)")
 	flags.StringSliceVar(&spec.NotPhenotypes, "not-phenotypes", nil, "numeric `COLUMNS` to ignore")
 	flags.StringSliceVar(&spec.Attributes, "attributes", nil,
-		"`COLUMNS` of text or numbers to keep as attributes (default: every text column without another use)")
+		"`COLUMNS` of text or numbers to keep as attributes (default: "+
+			"every text column without another use)")
 	whereFlag(flags, &spec.Where)
 	choiceFlag(cmd, &spec.Duplicates, "duplicates", duplicates.Keep, duplicates.Choices,
-		"what to do with samples that delete the same genes: keep, error, first, last, or mean, which also adds phenotypes NAME_n and NAME_sd")
+		"what to do with samples that delete the same genes: keep, error, first, last, or mean, "+
+			"which also adds phenotypes NAME_n and NAME_sd")
 	flags.StringSliceVar(&spec.GroupBy, "group-by", nil,
 		"`ATTRIBUTES` that duplicates must share; with --duplicates keep, only for counting them")
 	flags.StringSliceVar(&spec.Ignore, "ignore", nil,
@@ -112,7 +124,8 @@ func perturbationFlags(cmd *cobra.Command) *perturbations {
 // whereFlag declares the filter of samples.
 func whereFlag(flags *pflag.FlagSet, where *string) {
 	flags.StringVar(where, "where", "",
-		"keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' ('tcbuild docs input' describes the language)")
+		"keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == "+
+			"\"YPD\"' ('tcbuild docs input' describes the language)")
 }
 
 // configured is the function configured for a command with such flags. Before run, it stores the

@@ -37,7 +37,8 @@ type progress struct {
 // newProgress starts to show a stage of total samples, 0 if unknown.
 func newProgress(e *env, stage string, total int) *progress {
 	now := time.Now()
-	p := &progress{env: e, stage: stage, total: total, every: progressEvery, started: now, shown: now}
+	p := &progress{env: e, stage: stage, total: total, every: progressEvery, started: now,
+		shown: now}
 	if e.logFormat == jsonLog {
 		p.every = jsonProgressEvery
 		return p

@@ -51,8 +51,9 @@ type rebuildOptions struct {
 func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
 	cmd := &cobra.Command{
-		Use:   "rebuild --config FILE",
-		Short: "Bring a named dataset up to date: make its input, build and verify all variants, publish a version",
+		Use: "rebuild --config FILE",
+		Short: "Bring a named dataset up to date: make its input, build and verify all variants, " +
+			"publish a version",
 		Long: `Bring the dataset ROOT/DATASET up to date. A new version, ROOT/DATASET/000007-3fa2c1d0/,
 holds the variants incidence, indices and full-masks of one graph and perturbation set.
 When all of them are verified, the symbolic link ROOT/DATASET/current is switched to it
@@ -102,12 +103,15 @@ settings' lists every key.`,
 	set := inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
-	scale.Usage, scale.DefValue = "use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
+	scale.Usage, scale.DefValue =
+		"use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
 	intFlag(flags, &o.build.Shards, "shards", 0, 0,
 		"number of shards (default: chosen by the dataset's size); "+
 			"--parts rounds it up to a multiple")
-	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods, "how to regenerate masks for verification: incidence, edges or both")
-	deviceFlag(cmd, &o.devices, "where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
+	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods,
+		"how to regenerate masks for verification: incidence, edges or both")
+	deviceFlag(cmd, &o.devices,
+		"where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
 	intFlag(flags, &o.keep, "keep", 3, 1, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, but change nothing")
@@ -130,7 +134,8 @@ settings' lists every key.`,
 	flags.BoolVar(&o.forward, "forward", false,
 		"make the newest version current again after somebody went back to an older one")
 	require(cmd, "root")
-	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
+	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy",
+		"log-file", "metrics-file",
 		"step", "part", "parts", "forward"}
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	o.given = flags
@@ -160,14 +165,17 @@ func (o *rebuildOptions) check(e *env) error {
 			"write --step build --part 3/16, for each part from 1 to the N of --step prepare",
 			"read --step: expected --part I/N with build and verify, and only with them")
 	case len(o.variants) == 0:
-		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
+		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "),
+			"read --variants: found none")
 	}
 	for _, variant := range o.variants {
 		if err := fault.OneOf("read --variants", variant, allVariants...); err != nil {
 			return err
 		}
 	}
-	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
+	slices.SortFunc(o.variants, func(a, b string) int {
+		return slices.Index(allVariants, a) - slices.Index(allVariants, b)
+	})
 	o.variants = slices.Compact(o.variants)
 	return nil
 }
@@ -272,8 +280,10 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
 			Force: o.force, Forward: o.forward, Log: e.log, Redact: o.redact(1),
 		},
 		Variants: o.variants, Input: input, Build: o.build,
-		Verify:   gpuverify.Options{Method: o.method, Workers: o.build.Workers, Devices: o.devices},
-		Progress: func(stage string, samples int) tcbuild.Progress { return newProgress(e, stage, samples) },
+		Verify: gpuverify.Options{Method: o.method, Workers: o.build.Workers, Devices: o.devices},
+		Progress: func(stage string, samples int) tcbuild.Progress {
+			return newProgress(e, stage, samples)
+		},
 	}
 	return chain, chain.AddStages()
 }
@@ -299,25 +309,30 @@ func (o *rebuildOptions) redact(least int) func(text string) string {
 func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
 	switch public, graph := o.ingest.Config != "", o.build.Graph != ""; {
 	case public && graph:
-		return rebuild.Input{}, fault.New(fault.Usage, "omit one of them", "rebuild: found both --graph and a section ingest")
+		return rebuild.Input{}, fault.New(fault.Usage, "omit one of them",
+			"rebuild: found both --graph and a section ingest")
 	case (public || graph) && o.build.File == "":
-		return rebuild.Input{}, fault.New(fault.Usage, "add perturbations=FILE", "rebuild: a graph is given without --perturbations")
+		return rebuild.Input{}, fault.New(fault.Usage, "add perturbations=FILE",
+			"rebuild: a graph is given without --perturbations")
 	case public:
 		return o.ingest.input(e)
 	case graph:
 		return rebuild.Input{}, nil
 	case o.build.File != "":
-		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR", "rebuild: --perturbations is given without --graph")
+		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR",
+			"rebuild: --perturbations is given without --graph")
 	case !o.given.Changed("scale"):
-		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR perturbations=FILE; scale=tiny makes a synthetic input",
+		return rebuild.Input{}, fault.New(fault.Usage,
+			"add graph=DIR perturbations=FILE; scale=tiny makes a synthetic input",
 			"rebuild: found no input, expected --graph and --perturbations")
 	}
 	if err := o.synth.check(); err != nil {
 		return rebuild.Input{}, err
 	}
 	return rebuild.Input{
-		Stage:   "synth",
-		Options: map[string]string{"scale": o.synth.scale, "samples": strconv.Itoa(o.synth.samples), "seed": fmt.Sprint(o.synth.seed)},
+		Stage: "synth",
+		Options: map[string]string{"scale": o.synth.scale, "samples": strconv.Itoa(o.synth.samples),
+			"seed": fmt.Sprint(o.synth.seed)},
 		Make: func(ctx context.Context, out string) ([]ingest.Input, error) {
 			options := o.synth
 			options.out = out
@@ -339,7 +354,8 @@ func printPlan(e *env, chain *rebuild.Rebuild, plan *rebuild.Plan) error {
 }
 
 func sayReady(e *env, chain *rebuild.Rebuild, version string) {
-	e.say(fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program", chain.Dir, filepath.Base(version)))
+	e.say(fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program",
+		chain.Dir, filepath.Base(version)))
 }
 
 // printRebuilt prints what a run did: the cost of the version's variants, and that they agree, from
@@ -363,11 +379,15 @@ func printRebuilt(e *env, chain *rebuild.Rebuild, result *rebuild.Result) error 
 			return err
 		}
 		runErr := disk.ReadJSON(filepath.Join(dataset, "run.json"), &run)
-		if err := errors.Join(runErr, disk.ReadJSON(filepath.Join(result.Version, rebuild.ReportName(variant)), &report)); err != nil {
+		if err := errors.Join(runErr,
+			disk.ReadJSON(filepath.Join(result.Version, rebuild.ReportName(variant)),
+				&report)); err != nil {
 			return fmt.Errorf("read how %s was made: %w", dataset, err)
 		}
-		rows = append(rows, []string{string(m.Variant), cmp.Or(m.Codec, "-"), fmt.Sprintf("%.2f s", run.Seconds),
-			humanCount(int(m.SampleBytes()) / m.Samples), humanBytes(m.DataBytes()), humanCount(int(report.SamplesPerSecond)) + " samples/s"})
+		rows = append(rows,
+			[]string{string(m.Variant), cmp.Or(m.Codec, "-"), fmt.Sprintf("%.2f s", run.Seconds),
+				humanCount(int(m.SampleBytes()) / m.Samples), humanBytes(m.DataBytes()),
+				humanCount(int(report.SamplesPerSecond)) + " samples/s"})
 	}
 	if err := e.table(rows...); err != nil {
 		return err
@@ -377,9 +397,11 @@ func printRebuilt(e *env, chain *rebuild.Rebuild, result *rebuild.Result) error 
 	if report.Method == gpuverify.Both {
 		method = "two independent methods"
 	}
-	agreement := []string{"Masks that match the graph", "The same masks in both", "The same masks in all three"}
+	agreement := []string{"Masks that match the graph", "The same masks in both",
+		"The same masks in all three"}
 	e.say("", fmt.Sprintf("%s, bit for bit: %s samples x %d masks, %s positions per sample,",
-		agreement[len(chain.Variants)-1], humanCount(m.Samples), len(m.Masks), humanCount(m.MaskPositions())),
+		agreement[len(chain.Variants)-1], humanCount(m.Samples), len(m.Masks),
+		humanCount(m.MaskPositions())),
 		fmt.Sprintf("0 differences by %s; logical content %.12s…", method, m.LogicalContent))
 	return nil
 }
@@ -433,7 +455,8 @@ func (s *ingestSettings) load() (*conf.Settings, error) {
 	}
 	for _, entry := range settings.Entries() {
 		if entry.IsOverride() && !entry.Referenced && !slices.Contains(known, entry.Key) {
-			return nil, fault.New(fault.Usage, fault.DidYouMean(entry.Key, known, "the keys here are config, "+strings.Join(known, ", ")),
+			return nil, fault.New(fault.Usage, fault.DidYouMean(entry.Key, known,
+				"the keys here are config, "+strings.Join(known, ", ")),
 				"read settings %s: ingest: unknown setting %q", s.place, entry.Key)
 		}
 	}

@@ -59,13 +59,17 @@ func newRoot(e *env) *cobra.Command {
 	root.SetVersionTemplate("tcbuild {{.Version}}\n")
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetUsageTemplate(root.UsageTemplate() + "{{if not .HasParent}}\n" + exitCodes + "\n{{end}}")
+	root.SetUsageTemplate(root.UsageTemplate() + "{{if not .HasParent}}\n" + exitCodes +
+		"\n{{end}}")
 	root.SetFlagErrorFunc(flagError)
 
 	flags := root.PersistentFlags()
-	flags.StringVar(&e.config, "config", "", "settings `FILE`: a YAML file or a preset ("+strings.Join(conf.Presets(), ", ")+")")
-	_ = root.RegisterFlagCompletionFunc("config", cobra.FixedCompletions(conf.Presets(), cobra.ShellCompDirectiveDefault))
-	choiceFlag(root, &e.logFormat, "log-format", "text", []string{"text", jsonLog}, "how to log to stderr: text or json")
+	flags.StringVar(&e.config, "config", "",
+		"settings `FILE`: a YAML file or a preset ("+strings.Join(conf.Presets(), ", ")+")")
+	_ = root.RegisterFlagCompletionFunc("config",
+		cobra.FixedCompletions(conf.Presets(), cobra.ShellCompDirectiveDefault))
+	choiceFlag(root, &e.logFormat, "log-format", "text", []string{"text", jsonLog},
+		"how to log to stderr: text or json")
 	flags.AddFlag(root.Flags().Lookup("log-format"))
 	flags.BoolVar(&e.quiet, "quiet", false, "print nothing on success")
 
@@ -79,7 +83,8 @@ func newRoot(e *env) *cobra.Command {
 		{"Check", []*cobra.Command{newVerify(e), newDiff(e)}},
 		{"Look", []*cobra.Command{newInspect(e), newBench(e)}},
 		{"Select", []*cobra.Command{newSelect(e), newSplit(e)}},
-		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e), newStage(e), newCroissant(e), newClean(e)}},
+		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e), newStage(e),
+			newCroissant(e), newClean(e)}},
 		{helpGroup, []*cobra.Command{newDocs(e), newPresets(e), newVersion(e)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
@@ -98,7 +103,8 @@ func newRoot(e *env) *cobra.Command {
 bash; fish, powershell and zsh have the same help.`
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
-	help.Short, help.Long = "Print the help of a command", "Print the help of a command, as COMMAND --help does."
+	help.Short, help.Long = "Print the help of a command",
+		"Print the help of a command, as COMMAND --help does."
 	help.Run, help.RunE = nil, printHelp
 	return root
 }
@@ -113,7 +119,8 @@ func printHelp(help *cobra.Command, args []string) error {
 	case cmd.HasSubCommands():
 		return cmd.RunE(cmd, rest) // which refuses them
 	default:
-		return usageError(help, fmt.Errorf("found %q after %s, expected nothing", rest[0], cmd.Name()))
+		return usageError(help,
+			fmt.Errorf("found %q after %s, expected nothing", rest[0], cmd.Name()))
 	}
 }
 
@@ -131,7 +138,8 @@ func group(cmd *cobra.Command) *cobra.Command {
 			}
 		}
 		hint := "the commands are " + strings.Join(names, ", ")
-		otherShell := slices.Contains([]string{"ksh", "csh", "tcsh", "sh", "dash"}, args[0]) // not zsh misspelled
+		// not zsh misspelled
+		otherShell := slices.Contains([]string{"ksh", "csh", "tcsh", "sh", "dash"}, args[0])
 		if nearest := fault.Nearest(args[0], names); nearest != "" && !otherShell {
 			hint = "did you mean '" + cmd.CommandPath() + " " + nearest + "'?"
 		}

@@ -42,7 +42,8 @@ describes the language of expressions.`,
 		if err != nil {
 			return err
 		}
-		e.say(fmt.Sprintf("%s: %s of %s samples of %s", out, humanCount(selected), humanCount(dataset.Manifest.Samples), args[0]))
+		e.say(fmt.Sprintf("%s: %s of %s samples of %s", out, humanCount(selected),
+			humanCount(dataset.Manifest.Samples), args[0]))
 		return nil
 	})
 }
@@ -52,7 +53,8 @@ func newSplit(e *env) *cobra.Command {
 	var fractions []string
 	var out, html string
 	cmd := &cobra.Command{
-		Use:   "split DATASET --fractions PART=FRACTION,… --by sample|genotype|gene|component|COLUMN --out DIR",
+		Use: "split DATASET --fractions PART=FRACTION,… --by " +
+			"sample|genotype|gene|component|COLUMN --out DIR",
 		Short: "Split a dataset's samples into parts, such as train, val and test",
 		Long: `Split a dataset's samples at random, and write a selection for each part: an Arrow file
 with its sample numbers, the dataset's content digest and the options of the split. The
@@ -101,23 +103,31 @@ contradictory pins and empty parts are errors.`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&fractions, "fractions", nil,
-		"`PARTS` and the fraction of samples, genotypes, genes or values that each gets; fractions add up to 1 (default: train=1, with --hold-out)")
-	flags.StringVar((*string)(&o.By), "by", "", "unit to split by: sample, genotype, gene, component or a `COLUMN` (all samples of a unit go to the same part)")
+		"`PARTS` and the fraction of samples, genotypes, genes or values that each gets; "+
+			"fractions add up to 1 (default: train=1, with --hold-out)")
+	flags.StringVar((*string)(&o.By), "by", "",
+		"unit to split by: sample, genotype, gene, component or a `COLUMN` "+
+			"(all samples of a unit go to the same part)")
 	choiceFlag(cmd, &o.Straddling, "straddling", selection.DropStraddling,
 		[]selection.Straddling{selection.DropStraddling, selection.SeparateStraddling},
-		"with --by gene, what to do with samples whose genes belong to several parts: drop them, or put them into extra parts (parts)")
+		"with --by gene, what to do with samples whose genes belong to several parts: drop them, "+
+			"or put them into extra parts (parts)")
 	choiceFlag(cmd, &o.Wildtypes, "wildtypes", selection.SplitWildtypes,
 		[]selection.Wildtypes{selection.SplitWildtypes, selection.WholeWildtypes},
 		"with --by genotype, gene or component, what to do with samples that perturb no gene: "+
 			"split them by the fractions, or keep them together (whole)")
-	completes(cmd, "by", string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene),
-		string(selection.ByComponent))
+	completes(cmd, "by", string(selection.BySample), string(selection.ByGenotype),
+		string(selection.ByGene), string(selection.ByComponent))
 	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
-		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several conditions joined by commas, which must all be true; repeatable")
+		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, "+
+			"[PART:]gene=FILE, or several conditions joined by commas, "+
+			"which must all be true; repeatable")
 	flags.StringVar(&o.Stratify, "stratify", "",
-		"apply the fractions within each value of `COLUMN`, or of perturbation-count, the number of perturbed genes")
+		"apply the fractions within each value of `COLUMN`, or of perturbation-count, "+
+			"the number of perturbed genes")
 	seedFlag(flags, &o.Seed)
-	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which assigns samples to parts")
+	flags.StringVar(&o.Pin, "pin", "",
+		"table `FILE` with columns sample_id and part, which assigns samples to parts")
 	pageFlag(flags, &html, splitPage, "also write an HTML page about the parts: `FILE`")
 	outFlag(flags, &out, "out", newOutput, "folder to create: `DIR`")
 	require(cmd, "by", "out")
@@ -129,13 +139,16 @@ contradictory pins and empty parts are errors.`,
 				return err
 			}
 		case len(o.HoldOut) == 0:
-			return fault.New(fault.Usage, "add --fractions or --hold-out, or see 'tcbuild split --help'", "split: --fractions is missing")
+			return fault.New(fault.Usage,
+				"add --fractions or --hold-out, or see 'tcbuild split --help'",
+				"split: --fractions is missing")
 		}
 		return runSplit(ctx, e, args[0], o, out, html)
 	})
 }
 
-func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions, out, html string) error {
+func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions, out,
+	html string) error {
 	dataset, err := store.Open(path)
 	if err != nil {
 		return err
@@ -169,7 +182,8 @@ func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions
 // partsTable has a row per selection.
 func partsTable(out string, o selection.SplitOptions, report *selection.SplitReport) page.Section {
 	first := report.Parts[0].Name
-	table := page.Section{Title: "Parts", Header: []string{"selection", "samples", "genotypes", "genes", "genotypes in " + first, "genes in " + first}}
+	table := page.Section{Title: "Parts", Header: []string{"selection", "samples", "genotypes",
+		"genes", "genotypes in " + first, "genes in " + first}}
 	if o.By.IsColumn() {
 		table.Header = append(table.Header, "values of "+string(o.By))
 	}
@@ -180,7 +194,8 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 	plot := page.Plot{Title: "Samples of each part", X: page.Axis{Title: "part"}}
 	for _, part := range report.Parts {
 		row := []string{filepath.Join(out, part.Name+".arrow")}
-		for _, n := range []int{part.Samples, part.Genotypes, part.Genes, part.SharedGenotypes, part.SharedGenes} {
+		for _, n := range []int{part.Samples, part.Genotypes, part.Genes, part.SharedGenotypes,
+			part.SharedGenes} {
 			row = append(row, humanCount(n))
 		}
 		if o.By.IsColumn() {
@@ -208,7 +223,8 @@ func seenTable(report *selection.SplitReport) page.Section {
 	table := page.Section{Title: "Genes seen in training",
 		Header: []string{"part", "perturbed genes", "seen in " + report.Parts[0].Name, "samples"}}
 	for _, seen := range report.Seen {
-		table.Rows = append(table.Rows, []string{seen.Part, humanCount(seen.Perturbed), humanCount(seen.Seen), humanCount(seen.Count)})
+		table.Rows = append(table.Rows, []string{seen.Part, humanCount(seen.Perturbed),
+			humanCount(seen.Seen), humanCount(seen.Count)})
 	}
 	return table
 }
@@ -223,5 +239,6 @@ func describeSplit(
 	for _, held := range o.HoldOut {
 		how += "; held out: " + held
 	}
-	return &page.Page{Title: "Split of " + path, Lead: []string{how}, Sections: []page.Section{partsTable(out, o, report), seenTable(report)}}
+	return &page.Page{Title: "Split of " + path, Lead: []string{how},
+		Sections: []page.Section{partsTable(out, o, report), seenTable(report)}}
 }

@@ -158,12 +158,15 @@ func printShards(e *env, path string, shards []store.ShardStatus) error {
 	var rows [][]string
 	for _, shard := range shards {
 		if shard.Name == "" {
-			e.say(fmt.Sprintf("%s: %s, without shards, %s samples", path, shard.State, humanCount(shard.Samples)))
+			e.say(fmt.Sprintf("%s: %s, without shards, %s samples", path, shard.State,
+				humanCount(shard.Samples)))
 			return nil
 		}
 		counts[shard.State]++
-		rows = append(rows, []string{shard.Name, string(shard.State), humanCount(shard.Samples) + " samples"})
+		rows = append(rows,
+			[]string{shard.Name, string(shard.State), humanCount(shard.Samples) + " samples"})
 	}
-	return e.table(append(rows, []string{fmt.Sprintf("%s: %d shards done, %d running, %d waiting", path,
-		counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardWaiting])})...)
+	return e.table(append(rows,
+		[]string{fmt.Sprintf("%s: %d shards done, %d running, %d waiting", path,
+			counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardWaiting])})...)
 }

@@ -49,9 +49,11 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 // synthFlags declares the flags that determine synthetic input.
 func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	flags := cmd.Flags()
-	choiceFlag(cmd, &o.scale, "scale", synth.Tiny.Name, []string{synth.Tiny.Name, synth.Yeast.Name}, "size of the graph: tiny or yeast")
-	intFlag(flags, &o.samples, "samples", 0, 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
-		humanCount(synth.Yeast.Samples)+" at yeast)")
+	choiceFlag(cmd, &o.scale, "scale", synth.Tiny.Name, []string{synth.Tiny.Name, synth.Yeast.Name},
+		"size of the graph: tiny or yeast")
+	intFlag(flags, &o.samples, "samples", 0, 0,
+		"number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
+			humanCount(synth.Yeast.Samples)+" at yeast)")
 	seedFlag(flags, &o.seed)
 }
 
@@ -81,7 +83,8 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 		bar := newProgress(e, "perturbations", o.samples)
 		defer bar.Done()
 		source := &watched{SampleSource: synth.Samples(o.size, o.seed, o.samples), progress: bar}
-		if err := samples.Write(ctx, filepath.Join(dir, "perturbations.arrow"), source, made.Genes); err != nil {
+		if err := samples.Write(ctx, filepath.Join(dir, "perturbations.arrow"), source,
+			made.Genes); err != nil {
 			return err
 		}
 		e.log.Info("made perturbations", "samples", o.samples)

@@ -14,7 +14,8 @@ import (
 
 // usageError gives an error from the command line library a kind and a hint.
 func usageError(cmd *cobra.Command, err error) error {
-	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w", prefix(cmd), err)
+	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w",
+		prefix(cmd), err)
 }
 
 // flagError is usageError for flags: the hint for an unknown flag is the setting of its name or the
@@ -24,18 +25,22 @@ func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)
 	}
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
-		if key := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"); slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
-			return fault.New(fault.Usage, "it is a setting: write "+key+"=VALUE", "%s%w", prefix(cmd), err)
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok &&
+		unknown.GetSpecifiedShortnames() == "" {
+		if key := strings.ReplaceAll(unknown.GetSpecifiedName(), "-",
+			"_"); slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
+			return fault.New(fault.Usage, "it is a setting: write "+key+"=VALUE", "%s%w",
+				prefix(cmd), err)
 		}
 		if nearest := fault.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
-			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w", prefix(cmd), err)
+			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w",
+				prefix(cmd), err)
 		}
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		flag := invalid.GetFlag()
-		return fault.New(fault.Usage, flagHint(flag, invalid.GetValue()), "read --%s: found %q, expected %s",
-			flag.Name, invalid.GetValue(), expectedOf(flag))
+		return fault.New(fault.Usage, flagHint(flag, invalid.GetValue()),
+			"read --%s: found %q, expected %s", flag.Name, invalid.GetValue(), expectedOf(flag))
 	}
 	return usageError(cmd, err)
 }
@@ -97,7 +102,8 @@ var presets = map[string]string{"tcbuild rebuild": "quickstart", "tcbuild ingest
 func missingFlags(cmd *cobra.Command) error {
 	var missing []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if _, required := flag.Annotations[cobra.BashCompOneRequiredFlag]; required && !flag.Changed {
+		if _, required := flag.Annotations[cobra.BashCompOneRequiredFlag]; required &&
+			!flag.Changed {
 			missing = append(missing, "--"+flag.Name)
 		}
 	})
@@ -110,7 +116,8 @@ func missingFlags(cmd *cobra.Command) error {
 	}
 	hint := fmt.Sprintf("see '%s --help'", cmd.CommandPath())
 	if preset := presets[cmd.CommandPath()]; preset != "" && !cmd.Flags().Changed("config") {
-		hint = fmt.Sprintf("name a settings file, or try '%s --config %s'", cmd.CommandPath(), preset)
+		hint = fmt.Sprintf("name a settings file, or try '%s --config %s'", cmd.CommandPath(),
+			preset)
 	}
 	return fault.New(fault.Usage, hint, "%s%s%s", prefix(cmd), strings.Join(missing, ", "), are)
 }

@@ -52,13 +52,17 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
   tcbuild verify demo/indices --method edges --json report.json`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.graph, "graph", "", "also check that the dataset was built from this graph: `DIR`")
-	cuda := deviceFlag(cmd, &o.Devices, "where to regenerate masks: cpu, cuda (all CUDA devices), or cuda:0,2")
+	flags.StringVar(&o.graph, "graph", "",
+		"also check that the dataset was built from this graph: `DIR`")
+	cuda := deviceFlag(cmd, &o.Devices,
+		"where to regenerate masks: cpu, cuda (all CUDA devices), or cuda:0,2")
 	memoryFlag(flags, &cuda.Memory, "gpu-memory",
 		"memory to use on each device, such as 2GB (default: 90% of the free memory)")
 	memoryFlag(flags, &cuda.Pinned, "pinned-memory",
-		"host memory to pin for transfers to devices, such as 500MB (default: one eighth of the available memory)")
-	choiceFlag(cmd, &o.Method, "method", gpuverify.Both, methods, "how to regenerate masks: incidence, edges or both")
+		"host memory to pin for transfers to devices, such as 500MB (default: "+
+			"one eighth of the available memory)")
+	choiceFlag(cmd, &o.Method, "method", gpuverify.Both, methods,
+		"how to regenerate masks: incidence, edges or both")
 	report := &output{
 		path: &o.json, role: replaced, dash: true, ours: beginsWith(jsonBegin(reportKind)),
 	}
@@ -110,15 +114,20 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 	if err != nil {
 		return err
 	}
-	summary := fmt.Sprintf("%s: %s samples x %d masks on %s by %s: %s differences, %s damaged records or files (%s samples/s)",
+	summary := fmt.Sprintf(
+		"%s: %s samples x %d masks on %s by %s: %s differences, %s damaged records or files "+
+			"(%s samples/s)",
 		report.Dataset, humanCount(report.Samples), len(report.Masks), report.Device, report.Method,
-		humanCount(int(report.Differences)), humanCount(int(report.Damaged)), humanCount(int(report.SamplesPerSecond)))
+		humanCount(int(report.Differences)), humanCount(int(report.Damaged)),
+		humanCount(int(report.SamplesPerSecond)))
 	if report.Passed() {
 		if jsonPath != "-" {
 			e.say(summary)
 			if c := report.CUDA; c != nil {
-				e.say(fmt.Sprintf("%s batches, %s waits of the host, %s uploaded, masks compared at %.1f GB/s",
-					humanCount(c.Batches), humanCount(int(c.HostSynchronizations)), humanBytes(c.UploadedBytes), c.GigabytesPerSecond))
+				e.say(fmt.Sprintf(
+					"%s batches, %s waits of the host, %s uploaded, masks compared at %.1f GB/s",
+					humanCount(c.Batches), humanCount(int(c.HostSynchronizations)),
+					humanBytes(c.UploadedBytes), c.GigabytesPerSecond))
 			}
 		}
 		return nil
@@ -128,7 +137,9 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 		fmt.Fprintln(e.stderr, line)
 	}
 	if more := report.Differences + report.Damaged - shownFindings; more > 0 {
-		fmt.Fprintf(e.stderr, "and %s more; the report, --json FILE, lists the first of each kind\n", humanCount(int(more)))
+		fmt.Fprintf(e.stderr,
+			"and %s more; the report, --json FILE, lists the first of each kind\n",
+			humanCount(int(more)))
 	}
 	return fault.New(fault.Damaged, "build the dataset again, or restore it from a copy",
 		"verify %s; first: %s", summary, findings[0])

@@ -31,8 +31,8 @@ type buildInfo struct {
 
 // thisBuild has the commit from release/program.sh, or as the Go toolchain recorded it.
 func thisBuild() buildInfo {
-	b := buildInfo{Version: version, Commit: "unknown", Go: "unknown Go", CUDA: gpuverify.HasCUDA, LMDB: store.LMDBVersion(),
-		FormatVersion: store.FormatVersion}
+	b := buildInfo{Version: version, Commit: "unknown", Go: "unknown Go", CUDA: gpuverify.HasCUDA,
+		LMDB: store.LMDBVersion(), FormatVersion: store.FormatVersion}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -64,7 +64,8 @@ func buildVersion() string {
 
 func newVersion(e *env) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{Use: "version", Short: "Print the version and the commit it was built from"}
+	cmd := &cobra.Command{Use: "version",
+		Short: "Print the version and the commit it was built from"}
 	cmd.Flags().BoolVar(&asJSON, "json", false,
 		"print JSON, including CUDA support, LMDB's version and the format version of datasets")
 	return configured(e, cmd, func(context.Context, []string) error {

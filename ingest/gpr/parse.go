@@ -48,7 +48,8 @@ type parser struct {
 // advance moves to the next token.
 func (p *parser) advance() {
 	rest := strings.TrimLeftFunc(p.text[p.to:], unicode.IsSpace)
-	length := strings.IndexFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()&|", r) })
+	length := strings.IndexFunc(rest,
+		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()&|", r) })
 	switch {
 	case length < 0:
 		length = len(rest)
@@ -84,7 +85,8 @@ func (p *parser) and(depth int) (*Rule, error) {
 
 // joined parses operands joined by one operator. It merges operands of the same operator, so that
 // equal rules have equal trees.
-func (p *parser) joined(op Op, sign string, depth int, operand func(depth int) (*Rule, error)) (*Rule, error) {
+func (p *parser) joined(op Op, sign string, depth int,
+	operand func(depth int) (*Rule, error)) (*Rule, error) {
 	first, err := operand(depth)
 	if err != nil || p.kind != sign {
 		return first, err
@@ -120,7 +122,8 @@ func (p *parser) operand(depth int) (*Rule, error) {
 	case "(":
 		if depth == MaxDepth {
 			return nil, fault.New(fault.Input, "remove superfluous parentheses",
-				"parse gpr rule: byte %d: found parentheses nested deeper than %d levels", at, MaxDepth)
+				"parse gpr rule: byte %d: found parentheses nested deeper than %d levels", at,
+				MaxDepth)
 		}
 		p.advance()
 		rule, err := p.or(depth + 1)
@@ -128,8 +131,10 @@ func (p *parser) operand(depth int) (*Rule, error) {
 			return nil, err
 		}
 		if p.kind != ")" {
-			return nil, fault.New(fault.Input, "close the parenthesis or join the genes with `and` or `or`",
-				"parse gpr rule: byte %d: found %s, expected `and`, `or` or the `)` that closes the `(` at byte %d",
+			return nil, fault.New(fault.Input,
+				"close the parenthesis or join the genes with `and` or `or`",
+				"parse gpr rule: byte %d: found %s, expected `and`, "+
+					"`or` or the `)` that closes the `(` at byte %d",
 				p.from, p.found(), at)
 		}
 		p.advance()

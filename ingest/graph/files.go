@@ -89,7 +89,8 @@ func findGraph(dir string) (Tables, error) {
 				"read graph %s: found no such folder", dir)
 		}
 		return files, fault.New(fault.Input,
-			"name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
+			"name the folder that holds nodes/ and edges/, "+
+				"or the folder around it that holds graph/",
 			"read graph %s: found no folder nodes in it or in its graph/", dir)
 	}
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
@@ -142,7 +143,8 @@ func (f *graphFile) check(dir string) (err error) {
 		wrong = WrongEdgeType(f.edge)
 	}
 	if wrong != "" {
-		return fault.New(fault.Input, hint, "read graph %s: found table %q: its %s", dir, f.name, wrong)
+		return fault.New(fault.Input, hint, "read graph %s: found table %q: its %s", dir, f.name,
+			wrong)
 	}
 	return nil
 }
@@ -153,7 +155,8 @@ var plainType = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$`)
 // with a meaning would be taken for one whose nodes nothing removes.
 func WrongNodeType(nodeType string) string {
 	if !plainType.MatchString(nodeType) {
-		return fmt.Sprintf("is %q, expected letters and digits, in parts that are joined by _", nodeType)
+		return fmt.Sprintf("is %q, expected letters and digits, in parts that are joined by _",
+			nodeType)
 	}
 	for _, known := range []string{ingest.Gene, ingest.Reaction, ingest.Metabolite} {
 		if nodeType != known && strings.EqualFold(strings.TrimRight(nodeType, "sS"), known) {
@@ -171,7 +174,8 @@ func WrongEdgeType(edge ingest.EdgeType) string {
 		}
 	}
 	if !isPlain(edge.Relation) {
-		return fmt.Sprintf("relation is %q, expected UTF-8 text without spaces and control characters",
+		return fmt.Sprintf(
+			"relation is %q, expected UTF-8 text without spaces and control characters",
 			edge.Relation)
 	}
 	for _, known := range []ingest.EdgeType{ingest.GPR, ingest.RMR, ingest.MRM} {
@@ -184,8 +188,9 @@ func WrongEdgeType(edge ingest.EdgeType) string {
 
 // typed matches what only a table's name has: a type with a meaning at its beginning, a relation
 // between two types, or a format that is compressed.
-var typed = regexp.MustCompile(`(?i)^(gene|reaction|metabolite)(__|\.|$)|^[a-z0-9]\w*(__.+__[a-z0-9]|` +
-	`\.(tsv|csv|txt|tab|parquet|arrow)\.(gz|zst|bz2|xz|zip|7z|lz4|br)$)`)
+var typed = regexp.MustCompile(
+	`(?i)^(gene|reaction|metabolite)(__|\.|$)|^[a-z0-9]\w*(__.+__[a-z0-9]|` +
+		`\.(tsv|csv|txt|tab|parquet|arrow)\.(gz|zst|bz2|xz|zip|7z|lz4|br)$)`)
 
 // listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
 // hidden entries and those with other names. A name that is nearly a table's is an error, so that
@@ -222,7 +227,8 @@ func listTables(dir, part string) ([]*graphFile, error) {
 		isCopy := func(file *graphFile) bool { return strings.HasPrefix(name, file.stem+".") }
 		if typed.MatchString(name) && !slices.ContainsFunc(files, isCopy) {
 			return nil, fault.New(fault.Input, "convert it, or move it out of the graph folder",
-				"read graph %s: found %q, expected a table with ending %s", dir, part+"/"+name, table.Formats)
+				"read graph %s: found %q, expected a table with ending %s", dir, part+"/"+name,
+				table.Formats)
 		}
 	}
 	return files, nil

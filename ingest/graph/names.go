@@ -47,7 +47,8 @@ func (f *Tables) readNames(g *ingest.Graph) error {
 		isGene := func(id string) bool { _, known := g.Genes.Index(id); return known }
 		if row := slices.IndexFunc(others.IDs, isGene); row >= 0 {
 			return fault.New(fault.Input, "remove the row: a gene's names are in nodes/gene",
-				"read graph %s: id %q of %s is also in nodes/gene", f.dir, others.IDs[row], file.name)
+				"read graph %s: id %q of %s is also in nodes/gene", f.dir, others.IDs[row],
+				file.name)
 		}
 		g.OtherGenes = others
 	}
@@ -73,7 +74,8 @@ func readProperties(file *inputfile.File, g *ingest.Graph) error {
 // writeNames writes what readNames reads.
 func writeNames(dir string, g *ingest.Graph) error {
 	if g.IgnoreCase || g.NameSources != nil {
-		err := disk.WriteJSON(filepath.Join(dir, propertiesName), properties{g.IgnoreCase, g.NameSources})
+		err := disk.WriteJSON(filepath.Join(dir, propertiesName),
+			properties{g.IgnoreCase, g.NameSources})
 		if err != nil {
 			return fmt.Errorf("write graph: %w", err)
 		}

@@ -110,7 +110,8 @@ func (files *Tables) nodesOf(
 	if nodes == nil {
 		hint := fmt.Sprintf("add nodes/%s.tsv with a column id, or remove the edge table", nodeType)
 		return nil, fault.New(fault.Input, hint,
-			"read graph %s: %s needs the node table %s, which is missing", files.dir, file.name, nodeType)
+			"read graph %s: %s needs the node table %s, which is missing", files.dir, file.name,
+			nodeType)
 	}
 	return nodes, nil
 }
@@ -141,7 +142,8 @@ func ReadGenes(dir string) (*ingest.Graph, error) {
 	}
 	open := inputfile.Files{Shared: true}
 	defer open.Close()
-	files.nodes = slices.DeleteFunc(files.nodes, func(f *graphFile) bool { return f.stem != ingest.Gene })
+	files.nodes = slices.DeleteFunc(files.nodes,
+		func(f *graphFile) bool { return f.stem != ingest.Gene })
 	files.edges = nil
 	if err := files.openIn(&open); err != nil {
 		return nil, err
@@ -191,7 +193,8 @@ func appendIDs(
 	for i := range b.Len {
 		id := string(b.Text(column, i))
 		if wrong, hint := WrongID(nodeType, id); wrong != "" {
-			return nil, fault.New(fault.Input, hint, "read nodes %s: id %q %s", t.where(b, i), id, wrong)
+			return nil, fault.New(fault.Input, hint, "read nodes %s: id %q %s", t.where(b, i), id,
+				wrong)
 		}
 		ids = append(ids, id)
 	}
@@ -213,7 +216,8 @@ func WrongID(nodeType, id string) (wrong, hint string) {
 		return "contains a control character",
 			"remove it; a line break or a tab may come from another file format"
 	case nodeType == ingest.Gene && strings.Contains(id, "|"):
-		return "contains a |, which separates the genes of a perturbation set", "give the gene one name"
+		return "contains a |, which separates the genes of a perturbation set",
+			"give the gene one name"
 	case nodeType == ingest.Gene && names.IsDate([]byte(id)):
 		return "is a date, as Excel makes of names such as SEP7", names.DateHint
 	}
@@ -242,10 +246,12 @@ func Write(dir string, g *ingest.Graph) error {
 	}
 	for _, edges := range g.Edges {
 		if wrong := WrongEdgeType(edges.Type); wrong != "" {
-			return fault.New(fault.Input, typeHint, "write graph: edge type %s: its %s", edges.Type, wrong)
+			return fault.New(fault.Input, typeHint, "write graph: edge type %s: its %s", edges.Type,
+				wrong)
 		}
 		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
-		ends := []ingest.Column{ingest.IndexColumn(indexColumns[0], edges.Src), ingest.IndexColumn(indexColumns[1], edges.Dst)}
+		ends := []ingest.Column{ingest.IndexColumn(indexColumns[0], edges.Src),
+			ingest.IndexColumn(indexColumns[1], edges.Dst)}
 		if err := writeTable(path, ends, edges.Columns); err != nil {
 			return err
 		}
@@ -259,7 +265,8 @@ func writeNodes(dir string, nodes *ingest.Nodes) error {
 	}
 	for row, id := range nodes.IDs {
 		if wrong, hint := WrongID(nodes.Type, id); wrong != "" {
-			return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id, wrong)
+			return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id,
+				wrong)
 		}
 	}
 	path := filepath.Join(dir, nodes.Type+".arrow")
@@ -271,7 +278,8 @@ func writeTable(path string, required, extra []ingest.Column) error {
 	var fields []arrow.Field
 	var values []arrow.Array
 	for i, c := range slices.Concat(required, extra) {
-		fields = append(fields, arrow.Field{Name: c.Name, Type: c.Values.DataType(), Nullable: i >= len(required)})
+		fields = append(fields,
+			arrow.Field{Name: c.Name, Type: c.Values.DataType(), Nullable: i >= len(required)})
 		values = append(values, c.Values)
 	}
 	w, err := arrowfile.Create(path, fields)

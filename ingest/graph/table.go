@@ -118,7 +118,8 @@ func (t *graphTable) columns() ([]ingest.Column, error) {
 		values, err := array.Concatenate(c.chunks, memory.DefaultAllocator)
 		if err != nil {
 			return nil, fault.New(fault.Input,
-				"store texts of more than 2 GiB as large_utf8 in an Arrow file, or remove the column",
+				"store texts of more than 2 GiB as large_utf8 in an Arrow file, "+
+					"or remove the column",
 				"read %s %s: column %q of type %s: %w", t.what, t.path, c.name, c.values, err)
 		}
 		columns = append(columns, ingest.Column{Name: c.name, Values: values})
@@ -219,7 +220,8 @@ func takeNumbers(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 			err = fmt.Errorf("found %v, expected a finite number", number)
 		}
 		if err != nil {
-			return nil, fault.New(fault.Input, "give every row a finite number, or remove the column",
+			return nil, fault.New(fault.Input,
+				"give every row a finite number, or remove the column",
 				"read %s %s: column %s: %w", t.what, t.where(b, i), t.Columns()[at], err)
 		}
 		numbers.Append(number)
@@ -238,7 +240,8 @@ func takeTyped(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 
 func (t *graphTable) notUTF8(b *table.Batch, at, i int, text []byte) error {
 	return fault.New(fault.Input, "save the file as UTF-8 text",
-		"read %s %s: %q in column %q is not valid UTF-8", t.what, t.where(b, i), text, t.Columns()[at])
+		"read %s %s: %q in column %q is not valid UTF-8", t.what, t.where(b, i), text,
+		t.Columns()[at])
 }
 
 // firstInvalid returns the first row with text, possibly nested, that is not UTF-8, or -1.
@@ -264,7 +267,8 @@ func firstInvalid(a arrow.Array) (row int, text string) {
 	case *array.Struct:
 		within = func(row int) (int, string) {
 			for i := range a.NumField() {
-				if at, text := firstInvalid(array.NewSlice(a.Field(i), int64(row), int64(row)+1)); at >= 0 {
+				if at, text := firstInvalid(array.NewSlice(a.Field(i), int64(row),
+					int64(row)+1)); at >= 0 {
 					return at, text
 				}
 			}

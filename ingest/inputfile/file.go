@@ -83,7 +83,9 @@ func openError(path string, err error) error {
 	_, nowhere := os.Stat(path)
 	switch {
 	case errors.Is(err, disk.ErrNotRegular) && nowhere == nil:
-		return fault.New(fault.Input, "give the path of a file; save the content of a pipe to a file first, because input is read more than once", "open %s: %w", path, err)
+		return fault.New(fault.Input,
+			"give the path of a file; save the content of a pipe to a file first, "+
+				"because input is read more than once", "open %s: %w", path, err)
 	case errors.Is(err, disk.ErrNotRegular): // a dangling link
 		hint = "create the link again"
 	case errors.Is(err, fs.ErrNotExist):
@@ -161,7 +163,8 @@ func (f *File) ReadAt(p []byte, at int64) (int, error) {
 	case err == io.EOF:
 		err = f.changed("it ends at byte %d, expected %d bytes", at+int64(n), f.Size())
 	default:
-		err = fault.New(fault.Failed, "check the disk, then run the same command again", "read %s: %w", f.path, err)
+		err = fault.New(fault.Failed, "check the disk, then run the same command again",
+			"read %s: %w", f.path, err)
 	}
 	return n, f.fail(err)
 }
@@ -171,7 +174,8 @@ func (f *File) Reader() *io.SectionReader { return io.NewSectionReader(f, 0, f.S
 
 // changed is the error of a changed file; the format says what was found and expected.
 func (f *File) changed(format string, args ...any) error {
-	return fault.New(fault.Busy, hintWait, "read %s: %w: %s", f.path, ErrChanged, fmt.Sprintf(format, args...))
+	return fault.New(fault.Busy, hintWait, "read %s: %w: %s", f.path, ErrChanged,
+		fmt.Sprintf(format, args...))
 }
 
 // fail remembers the first read error, in case a library in between loses it.
@@ -285,7 +289,8 @@ func (s stamp) difference(now stamp) string {
 	case now.size != s.size:
 		return fmt.Sprintf("found %d bytes, expected %d", now.size, s.size)
 	case !now.modified.Equal(s.modified) || !now.changed.Equal(s.changed):
-		return fmt.Sprintf("it was written to, or its status changed, at %s", now.changed.Format("15:04:05.000"))
+		return fmt.Sprintf("it was written to, or its status changed, at %s",
+			now.changed.Format("15:04:05.000"))
 	}
 	return ""
 }

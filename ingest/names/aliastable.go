@@ -22,8 +22,8 @@ type AliasTable struct {
 	Names       []string `yaml:"names" required:"yes"`
 	Split       string   `yaml:"split"`        // separator between names in a field
 	StripPrefix string   `yaml:"strip_prefix"` // prefix to remove from names that have it
-	// labels in the report for the ids and for each column of names, in order of precedence (default:
-	// one label for all)
+	// labels in the report for the ids and for each column of names, in order of precedence
+	// (default: one label for all)
 	Kinds []string `yaml:"kinds"`
 }
 

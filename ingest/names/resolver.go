@@ -180,7 +180,8 @@ func (r *Resolver) Explain(name []byte) error {
 	written := name
 	if r.rules.pattern != nil {
 		if _, name = r.rules.apply(name); name == nil {
-			return fault.New(fault.Input, "check gene_pattern", "name %s does not match the pattern %s",
+			return fault.New(fault.Input, "check gene_pattern",
+				"name %s does not match the pattern %s",
 				fault.Quote(written), fault.Quote(r.rules.pattern.String()))
 		}
 	}
@@ -189,12 +190,14 @@ func (r *Resolver) Explain(name []byte) error {
 	switch {
 	case r.Find(written).Meaning == Ambiguous:
 		return fault.New(fault.Input, "write the id of the gene that is meant",
-			"name %s is ambiguous: it is a name of %s", fault.Quote(written), strings.Join(owners, " and "))
+			"name %s is ambiguous: it is a name of %s", fault.Quote(written),
+			strings.Join(owners, " and "))
 	case owners != nil && !slices.Equal(owners, []string{string(name)}):
 		return fault.New(fault.Input, r.hint(name), "%s %s (%s) is not in the graph (%s)",
 			r.nodes.Type, fault.Quote(written), strings.Join(owners, " or "), nodes)
 	}
-	return fault.New(fault.Input, r.hint(name), "%s is not in the graph (%s)", r.quote(written), nodes)
+	return fault.New(fault.Input, r.hint(name), "%s is not in the graph (%s)", r.quote(written),
+		nodes)
 }
 
 // quote quotes an unknown name for an error, and says if it is a date.

@@ -14,8 +14,8 @@ type Rules struct {
 	// GenePattern is a regular expression whose first group is a gene's name, such as ^(.+)_g[0-9]$
 	// for guides; "": names stand by themselves.
 	GenePattern string
-	// Controls are names that stand where a gene's does and delete nothing, such as ctrl. A * stands
-	// for any text without the delimiter.
+	// Controls are names that stand where a gene's does and delete nothing, such as ctrl. A *
+	// stands for any text without the delimiter.
 	Controls []string
 	// ControlPattern is a regular expression that matches whole names of controls.
 	ControlPattern string
@@ -76,7 +76,8 @@ func (r *Resolver) With(given Rules) (*Resolver, error) {
 	c.any = c.pattern != nil || len(c.controls) > 0 || c.globs != nil
 	for _, id := range r.nodes.IDs {
 		if c.any && c.isControl([]byte(id)) {
-			return nil, fault.New(fault.Usage, "remove the name from --controls, or rename the gene",
+			return nil, fault.New(fault.Usage,
+				"remove the name from --controls, or rename the gene",
 				"--controls: found %s, which is a gene of the graph, "+
 					"expected names that delete nothing",
 				fault.Quote(id))
@@ -108,8 +109,8 @@ func (c *rules) isControl(name []byte) bool {
 	return slices.ContainsFunc(c.globs, func(g *regexp.Regexp) bool { return g.Match(name) })
 }
 
-// Part returns the part of a text that the pattern for genes matches, and a control as it is. A text
-// that it does not match is a fault.Input.
+// Part returns the part of a text that the pattern for genes matches, and a control as it is. A
+// text that it does not match is a fault.Input.
 func (r *Resolver) Part(text []byte) ([]byte, error) {
 	if r.rules.pattern == nil {
 		return text, nil

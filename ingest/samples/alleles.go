@@ -177,9 +177,9 @@ func (r *alleles) isWhole(name string) bool {
 	return r.find(name).Known() || wholeSystematicName.MatchString(name)
 }
 
-// ofAllele returns the mention of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
-// is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is not an
-// allele of YBL008W.
+// ofAllele returns the mention of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The
+// gene is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is not
+// an allele of YBL008W.
 func (r *alleles) ofAllele(allele string) Mention {
 	whole := Mention{Text: []byte(allele), Kind: []byte(OtherAllele), Genes: r.genesIn(allele)}
 	if whole.Genes != nil {
@@ -202,15 +202,17 @@ func (r *alleles) ofAllele(allele string) Mention {
 func (r *alleles) ofAlleles(names, separator string) (mentions []Mention, err error) {
 	for name := range strings.SplitSeq(names, separator) {
 		if name == "" {
-			return nil, fmt.Errorf("strain %s: found an empty allele name, expected one such as tfc3-g349e or vps8Δ", fault.Quote(names))
+			return nil, fmt.Errorf(
+				"strain %s: found an empty allele name, expected one such as tfc3-g349e or vps8Δ",
+				fault.Quote(names))
 		}
 		mentions = append(mentions, r.ofAllele(name))
 	}
 	return mentions, nil
 }
 
-// ofName returns the mention of a name in a matrix: a gene's, which is deleted, or of yeast, a strain
-// id (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
+// ofName returns the mention of a name in a matrix: a gene's, which is deleted, or of yeast, a
+// strain id (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
 func (r *alleles) ofName(name string) Mention {
 	whole := r.gene(name, DeletionAllele)
 	hasMeaning := whole.isControl() || whole.Genes != nil || r.isWhole(name)
@@ -230,23 +232,27 @@ func (r *alleles) ofName(name string) Mention {
 	return whole
 }
 
-// ofStrain returns the mentions of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 for a strain
-// with several mutations. allele names them, joined by "+" in the same order; it is "" if the table
-// has no such column. It is used only for what the strain id does not say.
+// ofStrain returns the mentions of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 for a
+// strain with several mutations. allele names them, joined by "+" in the same order; it is "" if
+// the table has no such column. It is used only for what the strain id does not say.
 func (r *alleles) ofStrain(id, allele string) ([]Mention, error) {
 	orfs, suffix, _ := strings.Cut(id, "_")
 	names := strings.Split(orfs, "+")
 	alleles := make([]string, len(names))
 	if allele != "" {
 		if alleles = strings.Split(allele, "+"); len(alleles) != len(names) {
-			return nil, fmt.Errorf("found %s in strain %s and %d in its allele name %s, expected the same number",
-				ingest.Plural(len(names), "gene", ""), fault.Quote(id), len(alleles), fault.Quote(allele))
+			return nil, fmt.Errorf(
+				"found %s in strain %s and %d in its allele name %s, expected the same number",
+				ingest.Plural(len(names), "gene", ""), fault.Quote(id), len(alleles),
+				fault.Quote(allele))
 		}
 	}
 	mentions := make([]Mention, len(names))
 	for i, name := range names {
 		if name == "" {
-			return nil, fmt.Errorf("strain %s: found an empty gene name, expected one such as YAL001C", fault.Quote(id))
+			return nil, fmt.Errorf(
+				"strain %s: found an empty gene name, expected one such as YAL001C",
+				fault.Quote(id))
 		}
 		kind, several := r.strainKind(name, alleles[i], suffix, len(names) > 1)
 		mentions[i] = r.gene(name, kind)
@@ -264,7 +270,8 @@ func (r *alleles) ofStrain(id, allele string) ([]Mention, error) {
 
 // strainKind returns the kind of one allele of a strain, and the genes of an allele that names
 // several.
-func (r *alleles) strainKind(orf, allele, suffix string, multiple bool) (kind AlleleKind, several []string) {
+func (r *alleles) strainKind(orf, allele, suffix string,
+	multiple bool) (kind AlleleKind, several []string) {
 	kind, ok := kindOfStrain(suffix)
 	switch {
 	case suppressor.MatchString(allele):
@@ -299,7 +306,8 @@ func (r *alleles) ofAnother(allele, owner Mention) bool {
 func (r *alleles) ofMutation(name, mutation string) Mention {
 	first, frame, _ := strings.Cut(strings.ToLower(mutation), " ")
 	switch {
-	case mutation == "", first == "deletion", first == "del", mutation == "Δ", first == "delta" && (frame == "" || strings.EqualFold(frame, name)):
+	case mutation == "", first == "deletion", first == "del", mutation == "Δ",
+		first == "delta" && (frame == "" || strings.EqualFold(frame, name)):
 		return r.gene(name, DeletionAllele)
 	case first == "damp" && frame == "":
 		return r.gene(name, DAmPAllele)

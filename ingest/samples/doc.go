@@ -1,6 +1,6 @@
-// Package samples reads perturbation sets: what a Spec says of a set, and a graph, go in, and batches
-// of samples come out, with an account of every row. A row of a table, a cell of a matrix and a
-// record of a torchcell store take one path:
+// Package samples reads perturbation sets: what a Spec says of a set, and a graph, go in, and
+// batches of samples come out, with an account of every row. A row of a table, a cell of a matrix
+// and a record of a torchcell store take one path:
 //
 //	row       s7  TFC3|ctrl  0.5       table, store
 //	record    s7, TFC3 and ctrl, 0.5   form: list, strains, matrix or storeForm

@@ -23,8 +23,9 @@ type Genotyper struct {
 	removing []string     // kinds that remove the node of their gene; nil: all
 	kind     []byte       // of all perturbations of a matrix; nil: mentions have theirs
 	hasKinds bool         // every perturbation has a kind
-	merges   bool         // a gene that is mentioned twice counts once; otherwise its record is dropped
-	severals string       // hint for a text that lists several genes
+	// a gene that is mentioned twice counts once; otherwise its record is dropped
+	merges   bool
+	severals string // hint for a text that lists several genes
 }
 
 // A Genotype is what a record perturbs. It is valid until it is filled again.
@@ -42,7 +43,9 @@ type Genotype struct {
 }
 
 // ErrNoGene is the error of a sample without genes.
-var ErrNoGene = fault.New(fault.Input, "name its genes; if it is a wild type, set allow_wildtype=true to train on the unperturbed graph",
+var ErrNoGene = fault.New(fault.Input,
+	"name its genes; if it is a wild type, set allow_wildtype=true to train on the "+
+		"unperturbed graph",
 	"the sample deletes no gene, expected at least one")
 
 // Genotype fills a genotype by a record, or says why the record is dropped. It is a pure function
@@ -215,7 +218,8 @@ func (g *Genotyper) several(m *Mention, to *Genotype) (ingest.Reason, error) {
 		fault.Quote(m.Text), len(quoted), strings.Join(quoted, " and "))
 }
 
-const severalHint = "name each gene in a column of its own; to read several from one, omit --source and strains, and pass --genes-columns COLUMN 'gene_delimiter=CHARACTER'"
+const severalHint = "name each gene in a column of its own; to read several from one, " +
+	"omit --source and strains, and pass --genes-columns COLUMN 'gene_delimiter=CHARACTER'"
 
 // checkOneGene returns a fault.Input if a name that no gene has is a list of genes, with another
 // delimiter than the table's: taken for an unknown gene, it would drop every sample of several

@@ -15,9 +15,10 @@ import (
 // measurement. Rows and columns may have been sorted afterwards, so halves looks for a value that
 // at least one cell of every pair has.
 type halves struct {
-	places   map[string]int // of genes by their names in the header
-	placeOf  map[uint32]int // of genes; -1 if several columns have the gene
-	rows     [][]float64    // by the places of the row's and the column's gene; nil until it is read
+	places  map[string]int // of genes by their names in the header
+	placeOf map[uint32]int // of genes; -1 if several columns have the gene
+	// by the places of the row's and the column's gene; nil until it is read
+	rows     [][]float64
 	triangle Triangle
 
 	place  int    // of the row being read, or -1
@@ -168,9 +169,12 @@ func (h *halves) filled() error {
 	if eachHasOne || !inUpper && !inLower {
 		return nil
 	}
-	const hint = "leave the fields empty that were filled and not measured, or name the other triangle"
-	return fault.New(fault.Input, hint, "found %v in cells of the %s triangle, in the order of columns, "+
-		"whose pairs have other values in the other triangle, such as %s; expected measured values",
+	const hint = "leave the fields empty that were filled and not measured, " +
+		"or name the other triangle"
+	return fault.New(fault.Input, hint,
+		"found %v in cells of the %s triangle, in the order of columns, "+
+			"whose pairs have other values in the other triangle, such as %s; "+
+			"expected measured values",
 		f.value, h.triangle, h.differ)
 }
 

@@ -141,15 +141,17 @@ const roleKey, noted, measured = "tcbuild", "attribute", "phenotype"
 // columnContents is what a column holds: values of its type if the format has types, otherwise
 // those that were found.
 type columnContents struct {
-	number, text, other string // where the first number is, other text, and anything else; "" for none
-	noted, measured     bool   // the file says that the numbers are an attribute, or a phenotype
+	// where the first number is, other text, and anything else; "" for none
+	number, text, other string
+	noted, measured     bool // the file says that the numbers are an attribute, or a phenotype
 
 	// Of a column of a text table:
 	column int
 	mixed  bool   // both numbers and other text are allowed
 	codes  bool   // look for codes, such as 007
 	found  string // the first other text
-	coded  bool   // a number is written as codes are, such as 007, and would not come back as it was
+	// a number is written as codes are, such as 007, and would not come back as it was
+	coded bool
 }
 
 // attributeType is the type of the values if the column is an attribute.

@@ -20,8 +20,8 @@ import (
 //	TFC3  0.9  0.7
 //
 // gives TFC3: YPD, which mentions TFC3 and has the condition YPD, and TFC3: YPGal. If the columns
-// are genes, they are mentioned, too, or instead, if the rows are conditions. A row may list several
-// genes, TFC3|VPS8. It is shared by all workers, as is what it has of columns.
+// are genes, they are mentioned, too, or instead, if the rows are conditions. A row may list
+// several genes, TFC3|VPS8. It is shared by all workers, as is what it has of columns.
 type matrix struct {
 	*Spec
 	*table.Matrix
@@ -132,7 +132,8 @@ func (m *matrixForm) Records(b *table.Batch, i int, yield func(*Record) error) e
 	name := b.Text(0, i)
 	if m.ColumnsAre == "" && slices.Contains(m.Names, string(name)) {
 		return fault.New(fault.Input, columnsAreHint,
-			"found row %s, which is also a column, expected columns that are not genes", fault.Quote(name))
+			"found row %s, which is also a column, expected columns that are not genes",
+			fault.Quote(name))
 	}
 	rows, err := m.rowMentions(name)
 	if err != nil {
@@ -335,7 +336,8 @@ func (o *matrixOrder) end(above int64) error {
 		return nil
 	}
 	if err := o.halves.filled(); err != nil {
-		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", o.File, err)
+		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", o.File,
+			err)
 	}
 	return nil
 }

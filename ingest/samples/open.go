@@ -39,7 +39,8 @@ func Open(spec Spec, cell *ingest.Graph) (*Set, error) {
 	}
 	set := &Set{spec: spec}
 	var err error
-	if set.names, err = spec.Resolver(&set.tables, names.BuilderOf(cell), cell.IgnoreCase); err == nil {
+	if set.names, err = spec.Resolver(&set.tables, names.BuilderOf(cell),
+		cell.IgnoreCase); err == nil {
 		err = set.open()
 	}
 	if err != nil {
@@ -249,8 +250,8 @@ func (s *Spec) hint(account *ingest.Account) string {
 	return "check that it is the right file"
 }
 
-// checkControls returns an error for samples with only controls if wild types are not allowed, or if
-// there are no others.
+// checkControls returns an error for samples with only controls if wild types are not allowed, or
+// if there are no others.
 func (a *accounted) checkControls(account *ingest.Account) error {
 	spec := &a.set.spec
 	dropped, kept := account.Sum(ingest.OnlyControls), account.Sum(ingest.ControlSample)

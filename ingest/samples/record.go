@@ -34,8 +34,8 @@ type Mention struct {
 	Answer names.Answer
 	// Kind is the kind of the perturbation, or of the allele; nil if nothing says it.
 	Kind []byte
-	// Experiment counts the experiments of a store's record. Two names of one gene in one experiment
-	// are synonyms.
+	// Experiment counts the experiments of a store's record. Two names of one gene in one
+	// experiment are synonyms.
 	Experiment int
 	Stays      bool // written as GENE=KIND: the gene stays in the graph
 	Repeated   bool // in an experiment of the same names as the first

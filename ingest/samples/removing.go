@@ -36,7 +36,8 @@ var losses = map[string]bool{
 
 	// the rest of torchcell's
 	"allele": true, "conditionalallele": true,
-	"kanmxdeletion": true, "natmxdeletion": true, "sgakanmxdeletion": true, "sganatmxdeletion": true,
+	"kanmxdeletion": true, "natmxdeletion": true, "sgakanmxdeletion": true,
+	"sganatmxdeletion":      true,
 	"barcodedkanmxdeletion": true, "meandeletion": true, "markerdeletion": true,
 	"deletionstrain": true, "spandeletioncall": true, "transposoninsertion": true,
 	"naturalgeneabsence": true, "naturallossoffunction": true,
@@ -84,7 +85,8 @@ func prepareRemoving(removing []string) ([]string, error) {
 		kind = strings.ToLower(strings.TrimSpace(kind))
 		switch {
 		case kind == "":
-			return nil, fault.New(fault.Usage, "write names as in removing_kinds=deletion,knockdown",
+			return nil, fault.New(fault.Usage,
+				"write names as in removing_kinds=deletion,knockdown",
 				"read removing_kinds: found an empty name, expected a kind")
 		case (kind == RemoveAll || kind == RemoveNone) && len(removing) > 1:
 			return nil, fault.New(fault.Usage, "write it alone, or omit it",

@@ -54,13 +54,14 @@ type Spec struct {
 	// column of sample ids (default: sample_id, or the row number)
 	IDColumn string `yaml:"id_column" forms:"table strain-table"`
 	// columns of phenotypes (default: every other column of numbers)
-	Phenotypes    []string `yaml:"phenotypes" forms:"table strain-table store"`
-	NotPhenotypes []string `yaml:"not_phenotypes" forms:"table strain-table store"` // columns of numbers to ignore
+	Phenotypes []string `yaml:"phenotypes" forms:"table strain-table store"`
+	// columns of numbers to ignore
+	NotPhenotypes []string `yaml:"not_phenotypes" forms:"table strain-table store"`
 	// columns of text or numbers to keep as attributes (default: every other column of text)
 	Attributes []string `yaml:"attributes" forms:"table strain-table store"`
-	// column of the kinds of perturbations, such as deletion and overexpression: one per gene in the
-	// same order, or one for all genes; - to read no kinds (default: kinds or perturbation_type, if
-	// there is such a column)
+	// column of the kinds of perturbations, such as deletion and overexpression: one per gene in
+	// the same order, or one for all genes; - to read no kinds (default: kinds or
+	// perturbation_type, if there is such a column)
 	KindsColumn string `yaml:"kinds_column" forms:"table"`
 	// kinds of perturbations that remove a gene from the graph, such as deletion; all, as in
 	// torchcell; or none (default: losses; a set with other kinds is an error)
@@ -79,8 +80,9 @@ type Spec struct {
 	// name)
 	GenePattern string `yaml:"gene_pattern" forms:"table strain-table matrix store"`
 	// file SGD_features.tab, for other names of genes: the first of alias_tables
-	Aliases     string             `yaml:"aliases" forms:"table strain-table matrix store"`
-	AliasTables []names.AliasTable `yaml:"alias_tables" forms:"table strain-table matrix store"` // tables of other gene names
+	Aliases string `yaml:"aliases" forms:"table strain-table matrix store"`
+	// tables of other gene names
+	AliasTables []names.AliasTable `yaml:"alias_tables" forms:"table strain-table matrix store"`
 	// what to do with names that match no gene of the graph, or several: error, drop-sample or
 	// drop-gene; drops are counted (default: error)
 	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes" default:"error"`
@@ -91,8 +93,8 @@ type Spec struct {
 	// drops and counts it (default: error)
 	Synonyms      ingest.Synonyms `yaml:"synonyms" forms:"table strain-table matrix store" default:"error"`
 	AllowWildtype bool            `yaml:"allow_wildtype"` // accept samples that delete no gene
-	// accept duplicate and empty sample ids; in a matrix, rows or columns with the same name. Without
-	// it, finding them costs 8 bytes of memory per sample
+	// accept duplicate and empty sample ids; in a matrix, rows or columns with the same name.
+	// Without it, finding them costs 8 bytes of memory per sample
 	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
 	// keep rows of a screen that have no phenotype; by default they are dropped and counted
 	KeepUnmeasured bool `yaml:"keep_unmeasured" forms:"strain-table matrix"`
@@ -108,14 +110,17 @@ func Named(file string) Spec { return Spec{TextSpec: table.TextSpec{File: file}}
 // StrainSpec names the columns that say what is mutated in a strain: strain, gene or alleles.
 // Upper and lower case of a column's name do not matter.
 type StrainSpec struct {
-	Strain string `yaml:"strain"` // column of strain ids, such as YAL001C_tsq508 or YBR150C+YDR034C_tm1234
+	// column of strain ids, such as YAL001C_tsq508 or YBR150C+YDR034C_tm1234
+	Strain string `yaml:"strain"`
 	// with strain: column of the strain's alleles, joined by + in the same order, for details that
 	// the id lacks
-	Allele   string `yaml:"allele"`
-	Gene     string `yaml:"gene"`     // column with one gene per field
-	Mutation string `yaml:"mutation"` // with gene: column that says DELETION, DAMP, an allele, or delta FRAME (default: all are deletions)
-	Alleles  string `yaml:"alleles"`  // column of all allele names, such as act1-129_hoΔ_ost3Δ
-	Split    string `yaml:"split"`    // separator between names in alleles (default: _)
+	Allele string `yaml:"allele"`
+	Gene   string `yaml:"gene"` // column with one gene per field
+	// with gene: column that says DELETION, DAMP, an allele, or delta FRAME (default: all are
+	// deletions)
+	Mutation string `yaml:"mutation"`
+	Alleles  string `yaml:"alleles"` // column of all allele names, such as act1-129_hoΔ_ost3Δ
+	Split    string `yaml:"split"`   // separator between names in alleles (default: _)
 }
 
 // MatrixSpec is for wide tables. Each value becomes a sample with the id "row: column", the
@@ -123,8 +128,8 @@ type StrainSpec struct {
 // condition. The names of rows are in the first column, whose own name may be missing from the
 // header, as in tables from R.
 type MatrixSpec struct {
-	// what the columns of a matrix are: conditions, or genes, so that each value is of a double mutant
-	// (default: conditions; an error if the columns are named like genes)
+	// what the columns of a matrix are: conditions, or genes, so that each value is of a double
+	// mutant (default: conditions; an error if the columns are named like genes)
 	ColumnsAre MatrixColumns `yaml:"columns_are" words:"conditions genes"`
 	// what the rows of a matrix are: genes, or conditions, such as the cell lines of DepMap, if
 	// columns are genes (default: genes)
@@ -133,8 +138,9 @@ type MatrixSpec struct {
 	// DAmP): drop them, keep them as deletions, or only, which drops all other columns (default: an
 	// error)
 	PartialLoss PartialLoss `yaml:"partial_loss" words:"drop keep only"`
-	// keep both cells, (a, b) and (b, a), in a matrix of genes. By default, a matrix with equal cells
-	// is symmetric: the second cell of each pair is dropped, and a pair that differs is an error
+	// keep both cells, (a, b) and (b, a), in a matrix of genes. By default, a matrix with equal
+	// cells is symmetric: the second cell of each pair is dropped, and a pair that differs is an
+	// error
 	BothHalves bool `yaml:"both_halves"`
 	// kind of all perturbations of a matrix, such as activation, if they are not deletions
 	Kind string `yaml:"kind"`
@@ -223,8 +229,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Prepare checks the spec by the tags of its fields, and fills in defaults; see conf.Check. It opens
-// no file. An error is a fault.Usage.
+// Prepare checks the spec by the tags of its fields, and fills in defaults; see conf.Check. It
+// opens no file. An error is a fault.Usage.
 func (s *Spec) Prepare() error {
 	return conf.Check(s)
 }
@@ -234,9 +240,11 @@ func (s *Spec) Check() error {
 	ext := filepath.Ext(s.File)
 	switch {
 	case ext == ".yaml" || ext == ".yml":
-		return fault.New(fault.Usage, "all pairs of the genes in a file are combinations:genes.txt:2, "+
-			"the first thousand of them combinations:genes.txt:2:0:1000",
-			"%s: found a settings file, expected a table, a torchcell store or a computed set", s.File)
+		return fault.New(fault.Usage,
+			"all pairs of the genes in a file are combinations:genes.txt:2, "+
+				"the first thousand of them combinations:genes.txt:2:0:1000",
+			"%s: found a settings file, expected a table, a torchcell store or a computed set",
+			s.File)
 	case s.Strains != nil && s.Matrix:
 		return fault.New(fault.Usage, "remove one of them", "found both strains and matrix")
 	case s.MaxDropped != nil && !(*s.MaxDropped >= 0 && *s.MaxDropped <= 1):

@@ -16,9 +16,9 @@ import (
 	"tcbuild/ingest/where"
 )
 
-// storeSet is a perturbation set in a torchcell store (see torchcell.Open), which is read to its end
-// when it is opened: each record is a sample, its labels and their statistics are the phenotypes,
-// and what is noted of its experiments the attributes.
+// storeSet is a perturbation set in a torchcell store (see torchcell.Open), which is read to its
+// end when it is opened: each record is a sample, its labels and their statistics are the
+// phenotypes, and what is noted of its experiments the attributes.
 type storeSet struct {
 	spec      reading
 	genotyper *Genotyper
@@ -63,7 +63,8 @@ func (p *storeSet) Batches(
 ) iter.Seq2[*ingest.Samples, error] {
 	return func(yield func(*ingest.Samples, error) bool) {
 		s := &scan[torchcell.Chunk]{
-			columns: p.layout.columns, genotyper: p.genotyper, newForm: p.newForm, read: p.sendParts,
+			columns: p.layout.columns, genotyper: p.genotyper, newForm: p.newForm,
+			read: p.sendParts,
 			where: func(record int64) string {
 				return fmt.Sprintf("%s: record %d", p.spec.File, record)
 			},

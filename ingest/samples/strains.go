@@ -74,7 +74,8 @@ func columnNamed(file string, header []string, name string) (int, error) {
 	return 0, fault.New(fault.Input, "name the columns of this table: "+
 		"strains=[{strain: COLUMN, allele: COLUMN}, …]; "+
 		"'tcbuild ingest sources NAME' prints a source's columns",
-		"read perturbations %s: found no column %q, expected one of %s", file, name, fault.List(header))
+		"read perturbations %s: found no column %q, expected one of %s", file, name,
+		fault.List(header))
 }
 
 // strainColumns finds the columns of all strains of a table, and returns their names, too.
@@ -84,7 +85,8 @@ func (s *Spec) strainColumns(header []string) (all []strainColumns, named []stri
 		if spec.Gene == "" && !s.YeastAlleles {
 			return nil, nil, badSetting("set yeast_alleles: true for yeast strains and alleles, "+
 				"or name a column of genes: {gene: COLUMN}",
-				"%s: found a column of strains or alleles, expected yeast_alleles: true with it", place)
+				"%s: found a column of strains or alleles, expected yeast_alleles: true with it",
+				place)
 		}
 		c, err := spec.layOut(place, s.File, header)
 		if err != nil {

@@ -45,10 +45,10 @@ type tableSet struct {
 
 // openTable opens a table and finds out what its columns are. In Arrow and Parquet files that
 // follows from their types: numbers and booleans (0 and 1) are phenotypes. A text table is read to
-// its end, unless the spec names both phenotypes and attributes: a column is a phenotype if it has a
-// number, or no values at all, and otherwise an attribute. A column with both numbers and other text
-// is an error that names the first such text, unless it is an attribute by its name. Bad data and
-// missing columns are a fault.Input.
+// its end, unless the spec names both phenotypes and attributes: a column is a phenotype if it has
+// a number, or no values at all, and otherwise an attribute. A column with both numbers and other
+// text is an error that names the first such text, unless it is an attribute by its name. Bad data
+// and missing columns are a fault.Input.
 func openTable(spec Spec, known *names.Resolver) (ingest.SampleSource, error) {
 	text, err := spec.TextSpec.Options()
 	if err != nil {
@@ -133,8 +133,8 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 	}
 	if ofStrains != nil {
 		t.newForm = func() form[*table.Batch] {
-			s := &strains{tableValues: values, columns: ofStrains, alleles: spec.allelesOf(t.genotyper.names),
-				names: t.genotyper.names}
+			s := &strains{tableValues: values, columns: ofStrains,
+				alleles: spec.allelesOf(t.genotyper.names), names: t.genotyper.names}
 			for range ofStrains {
 				s.known = append(s.known, make(map[string][]Mention))
 			}
@@ -150,7 +150,8 @@ func (s *Spec) isScreen() bool { return s.Matrix || s.Strains != nil }
 // allelesOf reads strains and alleles. Of yeast, controls are in upper case, and genes have their
 // ids, too.
 func (s *Spec) allelesOf(genes *names.Resolver) alleles {
-	r := alleles{genes: genes.WithoutPattern(), controls: make(map[string]bool), yeast: s.YeastAlleles}
+	r := alleles{genes: genes.WithoutPattern(), controls: make(map[string]bool),
+		yeast: s.YeastAlleles}
 	if !r.yeast {
 		return r // whose names have controls
 	}
@@ -175,7 +176,8 @@ func (s *Spec) genotyper(known *names.Resolver) (*Genotyper, error) {
 	}
 	withRules, err := known.With(rules)
 	if err != nil {
-		return nil, fault.New(fault.Usage, fault.HintOf(err), "read perturbations %s: %w", s.File, err)
+		return nil, fault.New(fault.Usage, fault.HintOf(err), "read perturbations %s: %w", s.File,
+			err)
 	}
 	removing, err := prepareRemoving(s.RemovingKinds)
 	g := &Genotyper{

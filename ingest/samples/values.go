@@ -96,7 +96,8 @@ func readAttribute(
 // CheckID returns an error for a sample id that is not UTF-8.
 func CheckID(id []byte) error {
 	if !utf8.Valid(id) {
-		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
+		return fault.New(fault.Input, "save the file as UTF-8 text",
+			"sample id %s is not valid UTF-8", fault.Quote(id))
 	}
 	return nil
 }

@@ -42,7 +42,8 @@ func Write(
 		return writePerturbationsTSV(ctx, path, source, genes)
 	}
 	return fault.New(fault.Usage, "name the file .arrow or .tsv",
-		"write perturbations %s: found ending %q, expected .arrow or .tsv", path, format+compression)
+		"write perturbations %s: found ending %q, expected .arrow or .tsv", path,
+		format+compression)
 }
 
 func writePerturbationsArrow(
@@ -66,12 +67,15 @@ func writePerturbationsArrow(
 
 // WriteParquet writes a perturbation set like those of Write as Parquet. Each batch
 // that scan yields becomes a row group.
-func WriteParquet(out io.Writer, columns ingest.Columns, genes *ingest.Nodes, scan func(yield func(*ingest.Samples) error) error) error {
+func WriteParquet(out io.Writer, columns ingest.Columns, genes *ingest.Nodes,
+	scan func(yield func(*ingest.Samples) error) error) error {
 	w, err := parquetfile.NewWriter(out, perturbationFields(columns))
 	if err != nil {
 		return err
 	}
-	if err := scan(func(s *ingest.Samples) error { return w.Write(perturbationValues(s, columns, genes)...) }); err != nil {
+	if err := scan(func(s *ingest.Samples) error {
+		return w.Write(perturbationValues(s, columns, genes)...)
+	}); err != nil {
 		return err
 	}
 	return w.Close()
@@ -80,7 +84,8 @@ func WriteParquet(out io.Writer, columns ingest.Columns, genes *ingest.Nodes, sc
 // perturbationFields are the columns of a binary perturbation set.
 func perturbationFields(columns ingest.Columns) []arrow.Field {
 	text := arrow.BinaryTypes.String
-	fields := []arrow.Field{{Name: defaultIDColumn, Type: text}, {Name: defaultGenesColumn, Type: arrow.ListOf(text)}}
+	fields := []arrow.Field{{Name: defaultIDColumn, Type: text},
+		{Name: defaultGenesColumn, Type: arrow.ListOf(text)}}
 	for _, phenotype := range columns.Phenotypes {
 		field := arrow.Field{Name: phenotype.Name, Type: arrow.PrimitiveTypes.Float64}
 		if !slices.Contains(columns.Guessed, phenotype.Name) {
@@ -100,13 +105,15 @@ func perturbationFields(columns ingest.Columns) []arrow.Field {
 }
 
 // perturbationValues are the values of perturbationFields.
-func perturbationValues(s *ingest.Samples, columns ingest.Columns, genes *ingest.Nodes) []arrow.Array {
+func perturbationValues(s *ingest.Samples, columns ingest.Columns,
+	genes *ingest.Nodes) []arrow.Array {
 	var builders []array.Builder
 	for _, field := range perturbationFields(columns) {
 		builders = append(builders, array.NewBuilder(memory.DefaultAllocator, field.Type))
 	}
 	ids, lists := builders[0].(*array.StringBuilder), builders[1].(*array.ListBuilder)
-	phenotypes, attributes := builders[2:2+len(columns.Phenotypes)], builders[2+len(columns.Phenotypes):]
+	phenotypes, attributes := builders[2:2+len(columns.Phenotypes)],
+		builders[2+len(columns.Phenotypes):]
 	for i := range s.Len() {
 		ids.BinaryBuilder.Append(s.ID(i))
 		lists.Append(true)
@@ -145,7 +152,8 @@ func writePerturbationsTSV(
 		return fmt.Errorf("write perturbations: %w", err)
 	}
 	columns := source.Columns()
-	names := slices.Concat([]string{defaultIDColumn, defaultGenesColumn}, columns.PhenotypeNames(), columns.AttributeNames())
+	names := slices.Concat([]string{defaultIDColumn, defaultGenesColumn}, columns.PhenotypeNames(),
+		columns.AttributeNames())
 	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), path: path, genes: genes,
 		attributes: columns.Attributes}
 	if err = w.header(names); err == nil {

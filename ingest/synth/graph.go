@@ -41,7 +41,8 @@ func geneNames(scale Scale, seed uint64) []string {
 	for arm := range arms {
 		first, end := arm*scale.genes/arms, (arm+1)*scale.genes/arms
 		for number := range end - first {
-			names = append(names, fmt.Sprintf("Y%c%c%03d%c", 'A'+arm/2, "LR"[arm%2], number+1, "CW"[r.below(2)]))
+			names = append(names,
+				fmt.Sprintf("Y%c%c%03d%c", 'A'+arm/2, "LR"[arm%2], number+1, "CW"[r.below(2)]))
 		}
 	}
 	return names
@@ -105,7 +106,8 @@ func ParseScale(name string) (Scale, error) {
 			return scale, nil
 		}
 	}
-	return Scale{}, fault.New(fault.Usage, "choose tiny or yeast", "read scale: found %q, expected tiny or yeast", name)
+	return Scale{}, fault.New(fault.Usage, "choose tiny or yeast",
+		"read scale: found %q, expected tiny or yeast", name)
 }
 
 // named is a synthetic perturbation set that was opened by its name.
@@ -126,7 +128,8 @@ func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 	const hint = "the default set of a yeast-scale graph is synth:yeast:332313:1"
 	parts := strings.Split(name, ":")
 	if len(parts) != 4 {
-		return nil, fault.New(fault.Usage, hint, "read perturbations %s: expected synth:SCALE:SAMPLES:SEED", name)
+		return nil, fault.New(fault.Usage, hint,
+			"read perturbations %s: expected synth:SCALE:SAMPLES:SEED", name)
 	}
 	scale, err := ParseScale(parts[1])
 	if err != nil {
@@ -141,11 +144,14 @@ func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 	seed, err2 := strconv.ParseUint(parts[3], 10, 64)
 	if err1 != nil || err2 != nil || count < 1 {
 		return nil, fault.New(fault.Usage, hint,
-			"read perturbations %s: found %s samples of seed %s, expected two numbers", name, parts[2], parts[3])
+			"read perturbations %s: found %s samples of seed %s, expected two numbers", name,
+			parts[2], parts[3])
 	}
 	if genes.Len() != scale.genes {
-		return nil, fault.New(fault.Usage, "use the graph that 'tcbuild synth' made with the same scale and seed",
-			"read perturbations %s: found a graph of %d genes, expected %d", name, genes.Len(), scale.genes)
+		return nil, fault.New(fault.Usage,
+			"use the graph that 'tcbuild synth' made with the same scale and seed",
+			"read perturbations %s: found a graph of %d genes, expected %d", name, genes.Len(),
+			scale.genes)
 	}
 	return named{Samples(scale, seed, count), name}, nil
 }

@@ -49,11 +49,13 @@ func addReactions(graph *ingest.Graph, scale Scale, r *random) {
 		return cmp.Or(cmp.Compare(a.gene, b.gene), cmp.Compare(a.reaction, b.reaction))
 	})
 
-	graph.Reactions = newNodes(ingest.Reaction, numbered("r_%04d", scale.reactions), []ingest.Column{
-		ingest.TextColumn("gpr", rules),
-		ingest.TextColumn("subsystem", subsystem),
-	})
-	gpr := &ingest.Edges{Type: ingest.GPR, Src: make([]uint32, len(edges)), Dst: make([]uint32, len(edges))}
+	graph.Reactions = newNodes(ingest.Reaction, numbered("r_%04d", scale.reactions),
+		[]ingest.Column{
+			ingest.TextColumn("gpr", rules),
+			ingest.TextColumn("subsystem", subsystem),
+		})
+	gpr := &ingest.Edges{Type: ingest.GPR, Src: make([]uint32, len(edges)),
+		Dst: make([]uint32, len(edges))}
 	for i, e := range edges {
 		gpr.Src[i], gpr.Dst[i] = e.gene, e.reaction
 	}

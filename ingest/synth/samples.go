@@ -28,7 +28,8 @@ type samples struct {
 // depends only on the scale, the seed and its index; its id is its index. Memory does not grow with
 // count; a million samples take about 0.2 s.
 func Samples(scale Scale, seed uint64, count int) ingest.SampleSource {
-	return &samples{count: count, seed: seed ^ xxhash.Sum64String("samples"), deletable: deletableGenes(scale, seed)}
+	return &samples{count: count, seed: seed ^ xxhash.Sum64String("samples"),
+		deletable: deletableGenes(scale, seed)}
 }
 
 // deletableGenes returns the genes that are not essential, ascending. Essential genes, without
@@ -109,5 +110,6 @@ func (s *samples) appendSample(batch *ingest.Samples, index int) {
 		interaction = math.NaN()
 	}
 	var id [20]byte
-	batch.Append(strconv.AppendInt(id[:0], int64(index), 10), genes, []float64{fitness, interaction}, nil)
+	batch.Append(strconv.AppendInt(id[:0], int64(index), 10), genes,
+		[]float64{fitness, interaction}, nil)
 }

@@ -44,7 +44,8 @@ func Decompress(path string, content io.Reader) (io.ReadCloser, error) {
 		if err := new(zstd.Header).Decode(head); errors.Is(err, zstd.ErrMagicMismatch) {
 			return nil, notCompressed(path, "zstd", compression)
 		}
-		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, rows.Damaged(path, "at its start", err)
 		}
@@ -55,7 +56,8 @@ func Decompress(path string, content io.Reader) (io.ReadCloser, error) {
 // notCompressed is the error of a file that lacks the compression of its name.
 func notCompressed(path, program, ending string) error {
 	return fault.New(fault.Input, "rename the file so that its ending fits, or download it again",
-		"read %s: the file is not %s-compressed, although its name ends in %s", path, program, ending)
+		"read %s: the file is not %s-compressed, although its name ends in %s", path, program,
+		ending)
 }
 
 // openMember opens a file in a zip file; name may be empty if there is but one. It is read in
@@ -118,8 +120,10 @@ func notZip(path string, in *io.SectionReader, err error) error {
 			"open table %s: found an Excel file with a password, or of a version before 2007", path)
 	}
 	if readErr == nil && string(start) != "PK" {
-		return fault.New(fault.Input, "rename the file so that its ending fits, or download it again",
-			"read %s: the file is not a zip file, although its name ends in %s", path, filepath.Ext(path))
+		return fault.New(fault.Input,
+			"rename the file so that its ending fits, or download it again",
+			"read %s: the file is not a zip file, although its name ends in %s", path,
+			filepath.Ext(path))
 	}
 	return rows.Damaged(path, "at its end", err)
 }

@@ -52,7 +52,8 @@ func OpenMatrix(file *inputfile.File, options TextOptions) (*Matrix, error) {
 	}
 	if len(m.Names) == 0 {
 		return nil, fault.New(fault.Input, "check the delimiter",
-			"read matrix %s: found a single column, expected one of names and at least one of numbers", path)
+			"read matrix %s: found a single column, expected one of names and at least "+
+				"one of numbers", path)
 	}
 	m.Options.Columns = make([]string, width)
 	for k := range width {

@@ -85,7 +85,8 @@ func (s *sheetReader) next() error {
 			if token.Name.Local != "row" {
 				continue
 			}
-			if s.row, err = position(attribute(token, "r"), s.row+1, 1<<20, strconv.Atoi); err != nil {
+			if s.row, err = position(attribute(token, "r"), s.row+1, 1<<20,
+				strconv.Atoi); err != nil {
 				return err
 			}
 			line, err := s.readRow()
@@ -130,7 +131,8 @@ func position(reference string, next, last int, read func(string) (int, error)) 
 	}
 	at, err := read(reference)
 	if err != nil || at < next || at > last {
-		return 0, fmt.Errorf("found a row or cell %s, expected the next one", fault.Quote(reference))
+		return 0, fmt.Errorf("found a row or cell %s, expected the next one",
+			fault.Quote(reference))
 	}
 	return at, nil
 }

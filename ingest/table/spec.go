@@ -28,14 +28,16 @@ type TextSpec struct {
 
 // Options returns the layout of the text.
 func (t TextSpec) Options() (TextOptions, error) {
-	delimiter, isNamed := map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' '}[t.Delimiter]
+	delimiter, isNamed := map[string]byte{"": 0, "tab": '\t', "comma": ',',
+		"space": ' '}[t.Delimiter]
 	switch {
 	case isNamed:
 	case len(t.Delimiter) == 1:
 		delimiter = t.Delimiter[0]
 	default:
 		return TextOptions{}, fault.New(fault.Usage, "write a semicolon in quotes: 'delimiter=;'",
-			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space",
+			"read settings: delimiter: found %q, expected one ASCII character, or tab, "+
+				"comma or space",
 			t.Delimiter)
 	}
 	if t.SkipLines < 0 {

@@ -44,7 +44,8 @@ func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 	}
 	first := len(fields)
 	fields = split(fields, record, offset, ' ')
-	kept := slices.DeleteFunc(fields[first:], func(field rows.Span) bool { return field.Start == field.End })
+	kept := slices.DeleteFunc(fields[first:],
+		func(field rows.Span) bool { return field.Start == field.End })
 	return fields[:first+len(kept)]
 }
 
@@ -81,7 +82,8 @@ func startsQuoted(text []byte, delimiter byte) bool {
 		return false
 	}
 	length := bytes.IndexByte(text[1:], '"')
-	return length >= 0 && (length+2 == len(text) || bytes.IndexByte([]byte{delimiter, '\r', '\n'}, text[length+2]) >= 0)
+	return length >= 0 && (length+2 == len(text) ||
+		bytes.IndexByte([]byte{delimiter, '\r', '\n'}, text[length+2]) >= 0)
 }
 
 // quotedColumn reports whether all fields of a column are in quotes or missing, in the text read
@@ -99,7 +101,8 @@ func (s *textSource) quotedColumn(text []byte) bool {
 			break
 		}
 		text = rest
-		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(s.comment) > 0 && bytes.HasPrefix(line, s.comment) {
+		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(s.comment) > 0 &&
+			bytes.HasPrefix(line, s.comment) {
 			continue
 		}
 		if lines++; lines == 2 {
@@ -154,7 +157,8 @@ func unquoteExcel(fields []rows.Span, buffer []byte) {
 // splitQuoted appends the fields of the row buffer[begin:end]. It unquotes fields in place, which
 // only makes them shorter. A run of spaces is one delimiter. Between tabs, a field that does not
 // begin with a quote may have quotes: 5'-"x".
-func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter byte) ([]rows.Span, error) {
+func splitQuoted(fields []rows.Span, buffer []byte, begin, end int,
+	delimiter byte) ([]rows.Span, error) {
 	delimits := func(c byte) bool { return c == delimiter || delimiter == ' ' && c == '\t' }
 	for at := begin; ; at++ { // at is the start of a field, then the delimiter after it
 		for delimiter == ' ' && at < end && delimits(buffer[at]) {
@@ -175,7 +179,8 @@ func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter by
 				to++
 			}
 			if at < end && !delimits(buffer[at]) {
-				return nil, fmt.Errorf("found %q after a closing quote, expected the delimiter %q", buffer[at], delimiter)
+				return nil, fmt.Errorf("found %q after a closing quote, expected the delimiter %q",
+					buffer[at], delimiter)
 			}
 		} else {
 			for ; at < end && !delimits(buffer[at]); at++ {

@@ -146,7 +146,8 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 		err = fault.New(fault.Input,
 			"save it in one of these formats, or give it the ending of its format; "+
 				"text of another ending needs its delimiter named",
-			"open table %s: found ending %q, expected %s, or .zip", path, format+compression, Formats)
+			"open table %s: found ending %q, expected %s, or .zip", path, format+compression,
+			Formats)
 	}
 	if err != nil {
 		return nil, err

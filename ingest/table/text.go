@@ -65,7 +65,8 @@ func openTextFile(path string, file *io.SectionReader, options TextOptions) (*te
 	}
 	if options.Sheet != "" {
 		return nil, fault.New(fault.Input, "omit sheet",
-			"open table %s: found sheet %s, expected an .xlsx file", path, fault.Quote(options.Sheet))
+			"open table %s: found sheet %s, expected an .xlsx file", path,
+			fault.Quote(options.Sheet))
 	}
 	var text io.Reader = file
 	if format == ".zip" {
@@ -310,7 +311,8 @@ func (s *textSource) refill() error {
 func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error) {
 	rest := s.buffer[s.begin:s.end]
 	length, breaks := bytes.IndexByte(rest, '\n'), 0
-	for len(s.comment) > 0 && bytes.HasPrefix(rest, s.comment) && (length >= 0 || s.torn == io.EOF) {
+	for len(s.comment) > 0 && bytes.HasPrefix(rest, s.comment) &&
+		(length >= 0 || s.torn == io.EOF) {
 		if length < 0 {
 			length = len(rest) - 1
 		}
@@ -348,7 +350,8 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 	switch {
 	case len(record) == 0:
 		return fields, false, fault.New(fault.Input,
-			"remove the line; if it is a row whose only field is empty, add a column, such as sample_id",
+			"remove the line; if it is a row whose only field is empty, add a column, "+
+				"such as sample_id",
 			"read %s:%d: found an empty line, expected a row", s.path, s.line)
 	case quotes:
 		all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)
@@ -389,7 +392,8 @@ func checkHeader(path string, names []string, options TextOptions) error {
 	for _, name := range names {
 		if _, rest, found := strings.Cut(name, "\r"); found && !strings.HasPrefix(rest, "\n") {
 			return fault.New(fault.Input,
-				"save it with Windows or Unix line endings, not in Excel's text formats for Macintosh",
+				"save it with Windows or Unix line endings, "+
+					"not in Excel's text formats for Macintosh",
 				"read header of %s: found a carriage return in %s, "+
 					"expected lines that end with a line feed", path, fault.Quote(name))
 		}
@@ -398,7 +402,8 @@ func checkHeader(path string, names []string, options TextOptions) error {
 		if len(names) == 1 && strings.ContainsRune(names[0], found) {
 			return fault.New(fault.Input,
 				delimiterHint(found, options),
-				"read header of %s: found one column, %s, expected columns separated by %q, not by %q",
+				"read header of %s: found one column, %s, "+
+					"expected columns separated by %q, not by %q",
 				path, fault.Quote(names[0]), options.Delimiter, found)
 		}
 	}
@@ -432,7 +437,8 @@ func checkNames(path string, names []string) error {
 		switch j, seen := first[name]; {
 		case !utf8.ValidString(name):
 			return fault.New(fault.Input, "save the file as UTF-8 text",
-				"read header of %s: name %s of column %d is not valid UTF-8", path, fault.Quote(name), i+1)
+				"read header of %s: name %s of column %d is not valid UTF-8", path,
+				fault.Quote(name), i+1)
 		case name == "":
 			hint := "name the column"
 			if i == 0 {

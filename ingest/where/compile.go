@@ -82,7 +82,8 @@ func compile(what, written string, resolverOf func(tree ast.Node) *resolver) (*F
 	r := resolverOf(tree.Node)
 	r.text = []rune(written)
 	r.types, r.visits = make(map[string]any), 4*len(written)
-	r.terms = terms{make(map[string]number), make(map[string]text), make(map[string]condition), r.fail}
+	r.terms = terms{make(map[string]number), make(map[string]text), make(map[string]condition),
+		r.fail}
 	r.resolve(&tree.Node)
 	if r.err != nil {
 		return nil, wrong(r.err.Bind(tree.Source), r.hint)

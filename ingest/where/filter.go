@@ -121,7 +121,8 @@ func (t *terms) condition(node ast.Node) condition {
 func (t *terms) missing(argument ast.Node) condition {
 	switch {
 	case isCondition(argument):
-		t.fail(argument, missingHint, "found a condition, which is never missing, expected a column")
+		t.fail(argument, missingHint,
+			"found a condition, which is never missing, expected a column")
 		return nil
 	case isText(argument):
 		x := t.text(argument)
@@ -171,7 +172,8 @@ func relation(n *ast.BinaryNode) func(x, y string) bool {
 	case "endsWith":
 		return strings.HasSuffix
 	case "matches":
-		pattern := regexp.MustCompile(n.Right.(*ast.StringNode).Value) // the checker has compiled it
+		// the checker has compiled it
+		pattern := regexp.MustCompile(n.Right.(*ast.StringNode).Value)
 		return func(x, _ string) bool { return pattern.MatchString(x) }
 	}
 	return ordering[string](n.Operator)

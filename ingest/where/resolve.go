@@ -125,7 +125,8 @@ func (r *resolver) replace(node *ast.Node, by ast.Node) {
 func (r *resolver) number(n *ast.IntegerNode) ast.Node {
 	value := float64(n.Value)
 	if n.Value > 1<<53 || n.Value < -1<<53 {
-		r.fail(n, "", "found %d, expected a number that a 64-bit floating-point number can hold", n.Value)
+		r.fail(n, "", "found %d, expected a number that a 64-bit floating-point number can hold",
+			n.Value)
 	}
 	return &ast.FloatNode{Value: value}
 }
@@ -217,7 +218,8 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	case slices.Contains(r.functions(), name):
 		hint = fmt.Sprintf("%s is a function: write %s(…)", name, name)
 	}
-	r.fail(at, hint, "found unknown name %s, expected one of %s", fault.Quote(name), fault.List(known))
+	r.fail(at, hint, "found unknown name %s, expected one of %s", fault.Quote(name),
+		fault.List(known))
 }
 
 // attribute replaces the name of an attribute.

@@ -21,7 +21,8 @@ type Source struct {
 
 // NewSource filters a set that was opened with the expression's Names as FilterColumns; name is for
 // messages. The expression "" keeps all samples. A mistake in it is a fault.Usage.
-func NewSource(source ingest.SampleSource, name, expression string, genes Genes) (ingest.SampleSource, error) {
+func NewSource(source ingest.SampleSource, name, expression string,
+	genes Genes) (ingest.SampleSource, error) {
 	if expression == "" {
 		return source, nil
 	}
@@ -82,12 +83,14 @@ func (s *Source) Batches(
 }
 
 // NoneKeptHint is the hint for an expression that is true for no sample.
-const NoneKeptHint = "check the names and units in the expression: a comparison with a missing value is false"
+const NoneKeptHint = "check the names and units in the expression: " +
+	"a comparison with a missing value is false"
 
 // NoneKept is the error of an expression that matches none of the samples that were read from
 // what has this name.
 func NoneKept(what, name, expression string, read int) error {
 	return fault.New(fault.Input, NoneKeptHint,
 		"read %s %s: --where %s matches none of %s %s, expected at least one",
-		what, name, fault.Quote(expression), humanize.Comma(int64(read)), english.PluralWord(read, "sample", ""))
+		what, name, fault.Quote(expression), humanize.Comma(int64(read)),
+		english.PluralWord(read, "sample", ""))
 }

@@ -64,7 +64,8 @@ func (s *NumberSummary) plots(name, unit string) []page.Plot {
 	if s.whole && s.Bins[0].To-s.Bins[0].From == 1 { // each bin is one number
 		plot.Bins = nil
 		for _, bin := range s.Bins {
-			plot.Columns = append(plot.Columns, page.Column{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
+			plot.Columns = append(plot.Columns,
+				page.Column{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
 		}
 	}
 	return []page.Plot{plot.Counts("samples")}
@@ -83,8 +84,9 @@ type AttributeSummary struct {
 	Missing int `json:"missing"`
 	// Different is the number of distinct values; nil if there are more than mostDifferent, or if
 	// their texts are longer than mostText together. Then MostFrequent is empty.
-	Different    *int           `json:"different"`
-	MostFrequent []ValueCount   `json:"most_frequent"`     // of all, at most mostFrequent, descending
+	Different *int `json:"different"`
+	// of all, at most mostFrequent, descending
+	MostFrequent []ValueCount   `json:"most_frequent"`
 	Numbers      *NumberSummary `json:"numbers,omitempty"` // of an attribute of numbers
 }
 
@@ -145,7 +147,8 @@ func (c *attributeCounter) add(value ingest.Value) {
 }
 
 func (c *attributeCounter) summary() AttributeSummary {
-	s := AttributeSummary{Attribute: c.Attribute, Values: c.values, Missing: c.missing, MostFrequent: []ValueCount{}}
+	s := AttributeSummary{Attribute: c.Attribute, Values: c.values, Missing: c.missing,
+		MostFrequent: []ValueCount{}}
 	if c.Type == ingest.NumberAttribute {
 		numbers := c.number.summary()
 		s.Numbers = &numbers
@@ -166,7 +169,8 @@ func frequent[V cmp.Ordered](counts map[V]*int) (most []ValueCount) {
 	for value := range counts {
 		values = append(values, value)
 	}
-	slices.SortFunc(values, func(a, b V) int { return cmp.Or(*counts[b]-*counts[a], cmp.Compare(a, b)) })
+	slices.SortFunc(values,
+		func(a, b V) int { return cmp.Or(*counts[b]-*counts[a], cmp.Compare(a, b)) })
 	for _, value := range values[:min(len(values), mostFrequent)] {
 		most = append(most, ValueCount{value, *counts[value]})
 	}
@@ -249,7 +253,8 @@ func (h *histogram) bins() []page.Bin {
 	}
 	for i, n := range h.counts {
 		edge := h.first + int64(i)
-		bins = append(bins, page.Bin{From: edgeOf(edge, h.exponent), To: edgeOf(edge+1, h.exponent), Value: n})
+		bins = append(bins,
+			page.Bin{From: edgeOf(edge, h.exponent), To: edgeOf(edge+1, h.exponent), Value: n})
 	}
 	return bins
 }

@@ -41,7 +41,8 @@ type stretch struct {
 }
 
 // compare compares the samples of A with their counterparts in B, on all cores.
-func (s *sampleComparison) compare(ctx context.Context, samplesA, samplesB int, progress Progress) error {
+func (s *sampleComparison) compare(ctx context.Context, samplesA, samplesB int,
+	progress Progress) error {
 	paired, err := s.matchSamples(ctx, samplesA, samplesB)
 	if err != nil {
 		return err
@@ -65,7 +66,8 @@ func (s *sampleComparison) compare(ctx context.Context, samplesA, samplesB int, 
 	}
 	stretches := inorder.Each(ctx, workers, func(send func(*stretch) error) error {
 		for first := 0; first < samplesA; first += stretchSamples {
-			if err := send(&stretch{first: first, samples: min(stretchSamples, samplesA-first)}); err != nil {
+			if err := send(&stretch{first: first,
+				samples: min(stretchSamples, samplesA-first)}); err != nil {
 				return err
 			}
 		}
@@ -83,7 +85,8 @@ func (s *sampleComparison) compare(ctx context.Context, samplesA, samplesB int, 
 
 // matchSamples pairs samples by id. Of several samples of one id, the first of A is paired with the
 // first of B, and so on.
-func (s *sampleComparison) matchSamples(ctx context.Context, samplesA, samplesB int) (match, error) {
+func (s *sampleComparison) matchSamples(ctx context.Context, samplesA,
+	samplesB int) (match, error) {
 	same := samplesA == samplesB
 	for i := 0; same && i < samplesA; i++ {
 		a, errA := s.readers[0].Row(i)
@@ -122,7 +125,8 @@ func (s *sampleComparison) reportUnpaired(paired match) error {
 			if err != nil {
 				return err
 			}
-			s.report.add(fmt.Sprintf("samples only in %s", []string{"A", "B"}[k]), func() string { return sampleName(row.ID, int(sample)) })
+			s.report.add(fmt.Sprintf("samples only in %s", []string{"A", "B"}[k]),
+				func() string { return sampleName(row.ID, int(sample)) })
 		}
 	}
 	return nil
@@ -166,7 +170,8 @@ func (s *sampleComparison) genotypes(name string, a, b *store.Sample) {
 		return
 	}
 	s.report.add("samples with other deleted genes", func() string {
-		return fmt.Sprintf("%s: %s in A, %s in B", name, geneNames(s.a, a.Genes), geneNames(s.b, b.Genes))
+		return fmt.Sprintf("%s: %s in A, %s in B", name, geneNames(s.a, a.Genes),
+			geneNames(s.b, b.Genes))
 	})
 }
 
@@ -184,13 +189,15 @@ func geneNames(graph *ingest.Graph, genes []uint32) string {
 func (s *sampleComparison) values(name string, a, b *store.Sample) {
 	for _, c := range s.pairs {
 		valueA, valueB := valueOf(a, c.a), valueOf(b, c.b)
-		same := (valueA.Text == nil) == (valueB.Text == nil) && bytes.Equal(valueA.Text, valueB.Text)
+		same := (valueA.Text == nil) == (valueB.Text == nil) &&
+			bytes.Equal(valueA.Text, valueB.Text)
 		if c.values == ingest.NumberAttribute {
 			same = sameNumber(valueA.Number, valueB.Number)
 		}
 		if !same {
 			s.report.add("samples with another "+c.name, func() string {
-				return fmt.Sprintf("%s: %s in A, %s in B", name, attribute(valueA, c.values), attribute(valueB, c.values))
+				return fmt.Sprintf("%s: %s in A, %s in B", name, attribute(valueA, c.values),
+					attribute(valueB, c.values))
 			})
 		}
 	}
@@ -226,7 +233,8 @@ type Progress interface {
 //
 // Damage is an error (fault.Damaged). Memory holds both graphs and, if the samples differ or are in
 // another order in B, their ids.
-func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Differences, error) {
+func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int,
+	progress Progress) (*Differences, error) {
 	graphA, err := a.Graph()
 	if err != nil {
 		return nil, err
@@ -237,8 +245,10 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progre
 	}
 	graphs := graphComparison{a: graphA, b: graphB, report: newDifferences(limit)}
 	graphs.compare()
-	if ruleA, ruleB := a.Manifest.Options.ReactionRule, b.Manifest.Options.ReactionRule; ruleA != ruleB {
-		graphs.report.add("reaction rule", func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
+	if ruleA, ruleB := a.Manifest.Options.ReactionRule,
+		b.Manifest.Options.ReactionRule; ruleA != ruleB {
+		graphs.report.add("reaction rule",
+			func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
 	}
 	s := &sampleComparison{graphComparison: graphs}
 	s.pairColumns(a.Manifest.Columns(), b.Manifest.Columns())
@@ -256,7 +266,8 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progre
 	if err := s.compare(ctx, a.Manifest.Samples, b.Manifest.Samples, progress); err != nil {
 		return nil, err
 	}
-	s.report.unless("logical content, such as the order of samples", a.Manifest.LogicalContent, b.Manifest.LogicalContent)
+	s.report.unless("logical content, such as the order of samples", a.Manifest.LogicalContent,
+		b.Manifest.LogicalContent)
 	return s.report, nil
 }
 
@@ -279,7 +290,8 @@ func (s *sampleComparison) pairColumns(a, b ingest.Columns) {
 	})
 	pairColumns(s.report, "attributes", attributesOf(a), attributesOf(b), func(i, k int) {
 		attribute := a.Attributes[i]
-		s.pairs = append(s.pairs, pairedColumn{attribute.Name, len(a.Phenotypes) + i, len(b.Phenotypes) + k, attribute.Type})
+		s.pairs = append(s.pairs, pairedColumn{attribute.Name, len(a.Phenotypes) + i,
+			len(b.Phenotypes) + k, attribute.Type})
 	})
 }
 

@@ -22,7 +22,8 @@ func CompareGraphs(a, b *ingest.Graph, limit int) *Differences {
 	c.compare()
 	const order = "content of the graph, such as the order of rows or columns"
 	c.report.unless(order, a.StructureDigest(), b.StructureDigest())
-	c.report.unless("what names of genes mean, as names/gene and graph.json say", a.Digest(), b.Digest())
+	c.report.unless("what names of genes mean, as names/gene and graph.json say", a.Digest(),
+		b.Digest())
 	return c.report
 }
 
@@ -63,7 +64,8 @@ func (c *graphComparison) match(a, b table) match {
 		return matchKeys(c.a.NodesOf(a.name).IDs, c.b.NodesOf(a.name).IDs)
 	}
 	source, target := a.edges.Type.Ends()
-	return matchEdges(a.edges, b.edges, c.matches[source], c.matches[target], c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
+	return matchEdges(a.edges, b.edges, c.matches[source], c.matches[target],
+		c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
 }
 
 type table struct {
@@ -78,7 +80,8 @@ type table struct {
 // tables are the tables of a graph, nodes first.
 func tables(graph *ingest.Graph) (all []table) {
 	for _, nodes := range graph.NodeTables() {
-		all = append(all, table{nodes.Type, "nodes", nodes.Len(), nodes.Columns, func(row int) string { return nodes.IDs[row] }, nil})
+		all = append(all, table{nodes.Type, "nodes", nodes.Len(), nodes.Columns,
+			func(row int) string { return nodes.IDs[row] }, nil})
 	}
 	for _, edges := range graph.Edges {
 		all = append(all, table{edges.Type.String(), "edges", edges.Len(), edges.Columns,
@@ -98,28 +101,33 @@ func (c *graphComparison) rows(a, b table, paired match) {
 	what := func(end string) string { return fmt.Sprintf("%s: %s %s", a.name, a.kind, end) }
 	for row, to := range paired.toB {
 		if to < 0 {
-			c.report.add(what("only in A"), func() string { return fmt.Sprintf("%s (row %d)", a.row(row), row) })
+			c.report.add(what("only in A"),
+				func() string { return fmt.Sprintf("%s (row %d)", a.row(row), row) })
 		}
 	}
 	for _, row := range paired.onlyB {
-		c.report.add(what("only in B"), func() string { return fmt.Sprintf("%s (row %d)", b.row(int(row)), row) })
+		c.report.add(what("only in B"),
+			func() string { return fmt.Sprintf("%s (row %d)", b.row(int(row)), row) })
 	}
 	c.columns(a, b, paired)
 }
 
 // columns reports how the other columns differ, in the rows that both tables have.
 func (c *graphComparison) columns(a, b table, paired match) {
-	pairColumns(c.report, a.name+": columns", typesOf(a.columns), typesOf(b.columns), func(i, k int) {
-		column, other := a.columns[i], b.columns[k]
-		same := sameValues(column, other)
-		for row := range a.len {
-			if to, found := paired.rowB(row); found && !same(row, to) {
-				c.report.add(fmt.Sprintf("%s: values of column %s", a.name, column.Name), func() string {
-					return fmt.Sprintf("%s (row %d): %s in A, %s in B", a.row(row), row, value(column, row), value(other, to))
-				})
+	pairColumns(c.report, a.name+": columns", typesOf(a.columns), typesOf(b.columns),
+		func(i, k int) {
+			column, other := a.columns[i], b.columns[k]
+			same := sameValues(column, other)
+			for row := range a.len {
+				if to, found := paired.rowB(row); found && !same(row, to) {
+					c.report.add(fmt.Sprintf("%s: values of column %s", a.name, column.Name),
+						func() string {
+							return fmt.Sprintf("%s (row %d): %s in A, %s in B", a.row(row), row,
+								value(column, row), value(other, to))
+						})
+				}
 			}
-		}
-	})
+		})
 }
 
 // typed is the name of a column and the type of its values.

@@ -48,7 +48,8 @@ func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, erro
 }
 
 func (s *DatasetSummary) wildtypes() int {
-	if s.Summary == nil || len(s.Summary.GenotypeSizes) == 0 || s.Summary.GenotypeSizes[0].Genes > 0 {
+	if s.Summary == nil || len(s.Summary.GenotypeSizes) == 0 ||
+		s.Summary.GenotypeSizes[0].Genes > 0 {
 		return 0
 	}
 	return s.Summary.GenotypeSizes[0].Samples
@@ -138,7 +139,8 @@ func (s *DatasetSummary) inputs() page.Section {
 		inputs []ingest.Input
 	}{{"perturbation set", s.Inputs.Perturbations}, {"graph", s.Inputs.Graph}} {
 		for _, input := range of.inputs {
-			table.Rows = append(table.Rows, []string{input.Name, of.what, count(int(input.Bytes)), input.SHA256})
+			table.Rows = append(table.Rows,
+				[]string{input.Name, of.what, count(int(input.Bytes)), input.SHA256})
 		}
 	}
 	return table

@@ -73,14 +73,18 @@ func (r *Differences) Same() bool { return len(r.Findings) == 0 }
 
 // Page presents the report on the folders a and b; compared tells what was compared.
 func (r *Differences) Page(a, b, compared string) *page.Page {
-	p := &page.Page{Title: "What differs between A and B", Lead: []string{"A is " + a + ".", "B is " + b + "."}}
+	p := &page.Page{Title: "What differs between A and B",
+		Lead: []string{"A is " + a + ".", "B is " + b + "."}}
 	if r.Same() {
 		p.Title = "A and B are the same"
-		p.Lead = append(p.Lead, "Compared: "+compared+". How a dataset is stored (variant, codec, shards) does not count as a difference.")
+		p.Lead = append(p.Lead, "Compared: "+compared+
+			". How a dataset is stored (variant, codec, shards) does not count as a difference.")
 		return p
 	}
-	p.Lead = append(p.Lead, fmt.Sprintf("Found %s. How a dataset is stored (variant, codec, shards) does not count as one.",
-		english.Plural(len(r.Findings), "kind of difference", "kinds of differences")))
+	p.Lead = append(p.Lead,
+		fmt.Sprintf(
+			"Found %s. How a dataset is stored (variant, codec, shards) does not count as one.",
+			english.Plural(len(r.Findings), "kind of difference", "kinds of differences")))
 	kinds := page.Section{Title: "Kinds of differences", Header: []string{"what", "found"}}
 	var examples []page.Section
 	for _, finding := range r.Findings {

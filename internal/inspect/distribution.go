@@ -68,7 +68,8 @@ func (b Bin) String() string {
 var distributionHeader = []string{"none", "median", "mean", "90 %", "most", "at"}
 
 func (d Distribution) row() []string {
-	return []string{count(d.None), count(d.Median), strconv.FormatFloat(d.Mean, 'f', 1, 64), count(d.P90), count(d.Max), d.Most}
+	return []string{count(d.None), count(d.Median), strconv.FormatFloat(d.Mean, 'f', 1, 64),
+		count(d.P90), count(d.Max), d.Most}
 }
 
 // plots has the bins as a plot, unless there are no things.

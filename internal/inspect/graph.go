@@ -65,8 +65,9 @@ func Graph(g *ingest.Graph) *GraphSummary {
 	}
 	odd := graph.OddEdges(g)
 	for i, edges := range g.Edges {
-		s.Edges = append(s.Edges, EdgeSummary{edges.Type.String(), edges.Len(), odd[i].Duplicates, odd[i].SelfLoops,
-			columnNames(edges.Columns), degrees(g, edges)})
+		s.Edges = append(s.Edges,
+			EdgeSummary{edges.Type.String(), edges.Len(), odd[i].Duplicates, odd[i].SelfLoops,
+				columnNames(edges.Columns), degrees(g, edges)})
 	}
 	if g.Reactions != nil && g.Reactions.Column("gpr") != nil {
 		s.Rules = rulesOf(g)
@@ -84,7 +85,8 @@ func columnNames(columns []ingest.Column) []string {
 
 func degrees(graph *ingest.Graph, edges *ingest.Edges) []DegreeSummary {
 	source, target := edges.Type.Ends()
-	at := map[string][]int{source: make([]int, graph.NodesOf(source).Len()), target: make([]int, graph.NodesOf(target).Len())}
+	at := map[string][]int{source: make([]int, graph.NodesOf(source).Len()),
+		target: make([]int, graph.NodesOf(target).Len())}
 	// of an edge type within a node type
 	sources, targets := at[source], at[target]
 	within := source == target
@@ -98,7 +100,8 @@ func degrees(graph *ingest.Graph, edges *ingest.Edges) []DegreeSummary {
 	var summaries []DegreeSummary
 	for _, nodeType := range types {
 		ids := graph.NodesOf(nodeType).IDs
-		summaries = append(summaries, DegreeSummary{nodeType, distribute(at[nodeType], func(i int) string { return ids[i] })})
+		summaries = append(summaries,
+			DegreeSummary{nodeType, distribute(at[nodeType], func(i int) string { return ids[i] })})
 	}
 	return summaries
 }
@@ -135,10 +138,13 @@ func (s *GraphSummary) Page(title string) *page.Page {
 	for _, n := range s.Nodes {
 		nodes.Rows = append(nodes.Rows, []string{n.Type, count(n.Nodes), listed(n.Columns)})
 	}
-	edges := page.Section{Title: "Edges", Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
-	degrees := page.Section{Title: "Edges at a node (a self loop counts once)", Header: append([]string{"nodes"}, distributionHeader...)}
+	edges := page.Section{Title: "Edges",
+		Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
+	degrees := page.Section{Title: "Edges at a node (a self loop counts once)",
+		Header: append([]string{"nodes"}, distributionHeader...)}
 	for _, e := range s.Edges {
-		edges.Rows = append(edges.Rows, []string{e.Type, count(e.Edges), count(e.Duplicates), count(e.SelfLoops), listed(e.Columns)})
+		edges.Rows = append(edges.Rows, []string{e.Type, count(e.Edges), count(e.Duplicates),
+			count(e.SelfLoops), listed(e.Columns)})
 		for _, d := range e.Degrees {
 			name := d.Node + " in " + e.Type
 			degrees.Rows = append(degrees.Rows, append([]string{name}, d.row()...))
@@ -153,13 +159,16 @@ func (s *GraphSummary) Page(title string) *page.Page {
 }
 
 func (s *RuleSummary) table() page.Section {
-	table := page.Section{Title: "Reactions", Header: []string{"what", "number", "which"}, Rows: [][]string{
-		{"with a gpr rule", count(s.Rules), ""},
-		{"with isozymes (an or in the rule), which only --reaction-rule gpr respects", count(s.Isozymes), ""},
-		{"without a gpr rule", count(s.Without), ""},
-		{"with an unreadable gpr rule", count(len(s.Unreadable)), listed(s.Unreadable)},
-		{"genes of rules that are not in the graph", count(len(s.UnknownGenes)), counted(s.UnknownGenes)},
-	}}
+	table := page.Section{Title: "Reactions", Header: []string{"what", "number", "which"},
+		Rows: [][]string{
+			{"with a gpr rule", count(s.Rules), ""},
+			{"with isozymes (an or in the rule), which only --reaction-rule gpr respects",
+				count(s.Isozymes), ""},
+			{"without a gpr rule", count(s.Without), ""},
+			{"with an unreadable gpr rule", count(len(s.Unreadable)), listed(s.Unreadable)},
+			{"genes of rules that are not in the graph", count(len(s.UnknownGenes)),
+				counted(s.UnknownGenes)},
+		}}
 	return table.WithoutEmptyColumns()
 }
 
@@ -175,7 +184,8 @@ func listed(names []string) string {
 
 // counted writes the most frequent names with their counts.
 func counted(names []NameCount) string {
-	sorted := slices.SortedStableFunc(slices.Values(names), func(a, b NameCount) int { return b.Count - a.Count })
+	sorted := slices.SortedStableFunc(slices.Values(names),
+		func(a, b NameCount) int { return b.Count - a.Count })
 	var texts []string
 	for _, name := range sorted {
 		texts = append(texts, fmt.Sprintf("%s (%s)", name.Name, count(name.Count)))

@@ -27,7 +27,8 @@ func matchEdges(a, b *ingest.Edges, sources, targets match, sourcesB, targetsB i
 	}
 	keysA, keysB := make([]uint64, a.Len()), make([]uint64, b.Len())
 	for i := range keysA {
-		keysA[i] = uint64(sources.place(a.Src[i], sourcesB))<<32 | uint64(targets.place(a.Dst[i], targetsB))
+		keysA[i] = uint64(sources.place(a.Src[i], sourcesB))<<32 | uint64(targets.place(a.Dst[i],
+			targetsB))
 	}
 	for i := range keysB {
 		keysB[i] = uint64(b.Src[i])<<32 | uint64(b.Dst[i])
@@ -82,7 +83,8 @@ func ascending[K cmp.Ordered](keys []K) []int32 {
 	for i := range rows {
 		rows[i] = int32(i)
 	}
-	slices.SortFunc(rows, func(x, y int32) int { return cmp.Or(cmp.Compare(keys[x], keys[y]), cmp.Compare(x, y)) })
+	slices.SortFunc(rows,
+		func(x, y int32) int { return cmp.Or(cmp.Compare(keys[x], keys[y]), cmp.Compare(x, y)) })
 	return rows
 }
 
@@ -107,7 +109,8 @@ func (s *sampleComparison) masks(sample string, removedA, removedB []uint32) {
 			var parts []string
 			for i, only := range [][]uint32{onlyA, onlyB} {
 				if len(only) > 0 {
-					parts = append(parts, fmt.Sprintf("only %s removes %s", []string{"A", "B"}[i], s.positionNames(mask.Name, only)))
+					parts = append(parts, fmt.Sprintf("only %s removes %s", []string{"A", "B"}[i],
+						s.positionNames(mask.Name, only)))
 				}
 			}
 			return sample + ": " + strings.Join(parts, "; ")
@@ -171,7 +174,8 @@ func (s *sampleComparison) positionNames(mask string, positions []uint32) string
 			break
 		}
 		if edgeType, err := ingest.ParseEdgeType(mask); err == nil {
-			names = append(names, fmt.Sprintf("%s (position %d)", edgeName(s.b, s.b.EdgesOf(edgeType), int(position)), position))
+			names = append(names, fmt.Sprintf("%s (position %d)",
+				edgeName(s.b, s.b.EdgesOf(edgeType), int(position)), position))
 		} else {
 			names = append(names, s.b.NodesOf(mask).IDs[position])
 		}

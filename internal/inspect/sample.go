@@ -82,12 +82,14 @@ func (r *SampleReader) Read(number int) (*Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sample{Number: number, ID: string(sample.ID), Genes: []string{}, Indices: append([]uint32{}, sample.Genes...)}
+	s := &Sample{Number: number, ID: string(sample.ID), Genes: []string{},
+		Indices: append([]uint32{}, sample.Genes...)}
 	for _, gene := range sample.Genes {
 		s.Genes = append(s.Genes, r.genes[gene])
 	}
 	for i, phenotype := range r.columns.Phenotypes {
-		s.Phenotypes = append(s.Phenotypes, Member{phenotype.Name, numberOrNil(sample.Phenotypes[i])})
+		s.Phenotypes = append(s.Phenotypes,
+			Member{phenotype.Name, numberOrNil(sample.Phenotypes[i])})
 	}
 	for i, attribute := range r.columns.Attributes {
 		var value any
@@ -119,11 +121,12 @@ func (s *Sample) String() string {
 	}
 	for _, member := range s.Masks {
 		if mask := member.Value.(Mask); len(mask.Removed) > 0 {
-			masks = append(masks, fmt.Sprintf("%s %s of %s", page.Cell(member.Name), count(len(mask.Removed)), count(mask.Size)))
+			masks = append(masks, fmt.Sprintf("%s %s of %s", page.Cell(member.Name),
+				count(len(mask.Removed)), count(mask.Size)))
 		}
 	}
-	text := fmt.Sprintf("sample %d (id %s)\n  deletes %s\n  phenotypes %s\n", s.Number, page.Cell(s.ID),
-		strings.Join(genes, ", "), s.Phenotypes)
+	text := fmt.Sprintf("sample %d (id %s)\n  deletes %s\n  phenotypes %s\n", s.Number,
+		page.Cell(s.ID), strings.Join(genes, ", "), s.Phenotypes)
 	if len(s.Attributes) > 0 {
 		text += "  attributes " + s.Attributes.String() + "\n"
 	}

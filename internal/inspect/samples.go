@@ -47,7 +47,8 @@ type sampleCounter struct {
 }
 
 func newSampleCounter(genes *ingest.Nodes, columns ingest.Columns) *sampleCounter {
-	c := &sampleCounter{genes: genes, known: genes.Len(), columns: columns, deletions: make([]int, genes.Len()), sizes: make(map[int]int),
+	c := &sampleCounter{genes: genes, known: genes.Len(), columns: columns,
+		deletions: make([]int, genes.Len()), sizes: make(map[int]int),
 		phenotypes: make([]numberCounter, len(columns.Phenotypes))}
 	for _, attribute := range columns.Attributes {
 		c.attributes = append(c.attributes, attributeCounter{Attribute: attribute,
@@ -70,8 +71,9 @@ func (c *sampleCounter) add(genes []uint32, phenotypes []float64, attributes []i
 }
 
 func (c *sampleCounter) summary() SampleSummary {
-	s := SampleSummary{GenotypeSizes: []SizeCount{}, Phenotypes: []PhenotypeSummary{}, Attributes: []AttributeSummary{},
-		Genes: distribute(c.deletions[:c.known], func(i int) string { return c.genes.IDs[i] })}
+	s := SampleSummary{GenotypeSizes: []SizeCount{}, Phenotypes: []PhenotypeSummary{},
+		Attributes: []AttributeSummary{},
+		Genes:      distribute(c.deletions[:c.known], func(i int) string { return c.genes.IDs[i] })}
 	for _, size := range slices.Sorted(maps.Keys(c.sizes)) {
 		s.GenotypeSizes = append(s.GenotypeSizes, SizeCount{size, c.sizes[size]})
 	}
@@ -94,7 +96,8 @@ func (s *SampleSummary) tables() []page.Section {
 		tables = append(tables, s.attributeTable())
 	}
 	for _, a := range s.Attributes {
-		if len(a.MostFrequent) > 0 && a.MostFrequent[0].Samples > 1 { // of ids there is nothing to tell
+		// of ids there is nothing to tell
+		if len(a.MostFrequent) > 0 && a.MostFrequent[0].Samples > 1 {
 			tables = append(tables, a.valueTable())
 		}
 	}
@@ -102,14 +105,16 @@ func (s *SampleSummary) tables() []page.Section {
 	plot := page.Plot{Title: sizes.Title, X: page.Axis{Title: "deleted genes"}}
 	for _, size := range s.GenotypeSizes {
 		sizes.Rows = append(sizes.Rows, []string{count(size.Genes), count(size.Samples)})
-		plot.Columns = append(plot.Columns, page.Column{Label: strconv.Itoa(size.Genes), Value: size.Samples})
+		plot.Columns = append(plot.Columns,
+			page.Column{Label: strconv.Itoa(size.Genes), Value: size.Samples})
 	}
 	if len(s.GenotypeSizes) > 0 {
 		sizes.Plots = []page.Plot{plot.Counts("samples")}
 	}
-	genes := page.Section{Title: "Samples that delete a gene", Header: append([]string{"genes"}, distributionHeader...),
-		Rows:  [][]string{append([]string{count(s.Genes.Things)}, s.Genes.row()...)},
-		Plots: s.Genes.plots("Samples that delete a gene", "samples", "genes")}
+	genes := page.Section{Title: "Samples that delete a gene",
+		Header: append([]string{"genes"}, distributionHeader...),
+		Rows:   [][]string{append([]string{count(s.Genes.Things)}, s.Genes.row()...)},
+		Plots:  s.Genes.plots("Samples that delete a gene", "samples", "genes")}
 	return append(tables, sizes, genes)
 }
 
@@ -129,14 +134,16 @@ func (s *SampleSummary) phenotypeTable() page.Section {
 		}
 	}
 	if more := len(s.Phenotypes) - mostPlots; more > 0 {
-		table.Note = fmt.Sprintf("The first %d phenotypes have a plot, %s more have none.", mostPlots, count(more))
+		table.Note = fmt.Sprintf("The first %d phenotypes have a plot, %s more have none.",
+			mostPlots, count(more))
 	}
 	return table.WithoutEmptyColumns()
 }
 
 // row is what there is of the numbers, below the titles from values to max.
 func (s *NumberSummary) row() []string {
-	row := []string{count(s.Values), count(s.Missing), percent(s.Missing, s.Values+s.Missing), "-", "-", "-", "-"}
+	row := []string{count(s.Values), count(s.Missing), percent(s.Missing, s.Values+s.Missing), "-",
+		"-", "-", "-"}
 	if s.Values > 0 {
 		row = append(row[:3], number(s.Min), number(s.Mean), "-", number(s.Max))
 	}
@@ -151,7 +158,8 @@ func (s *SampleSummary) attributeTable() page.Section {
 		Header: []string{"name", "type", "values", "missing", "missing %",
 			"min", "mean", "sd", "max", "different values"}}
 	for _, a := range s.Attributes {
-		numbers, different, sketch := NumberSummary{Values: a.Values, Missing: a.Missing}, "too many to count", ""
+		numbers, different, sketch := NumberSummary{Values: a.Values, Missing: a.Missing},
+			"too many to count", ""
 		if a.Different != nil {
 			different = count(*a.Different)
 		}
@@ -162,7 +170,8 @@ func (s *SampleSummary) attributeTable() page.Section {
 		} else {
 			row = append(row[:3], "", "", "", "")
 		}
-		table.Rows = append(table.Rows, append(append([]string{a.Name, string(a.Type)}, row...), different))
+		table.Rows = append(table.Rows,
+			append(append([]string{a.Name, string(a.Type)}, row...), different))
 		table.Sketches = append(table.Sketches, sketch)
 	}
 	table.Plots = table.Plots[:min(len(table.Plots), mostPlots)]
@@ -171,19 +180,23 @@ func (s *SampleSummary) attributeTable() page.Section {
 
 // valueTable has the most frequent values. What is not a value is in parentheses.
 func (s *AttributeSummary) valueTable() page.Section {
-	table := page.Section{Title: "Values of " + page.Cell(s.Name), Header: []string{"value", "samples", "%"}}
+	table := page.Section{Title: "Values of " + page.Cell(s.Name),
+		Header: []string{"value", "samples", "%"}}
 	others := s.Values
 	for _, value := range s.MostFrequent {
 		text := cmp.Or(fmt.Sprint(value.Value), `""`)
-		table.Rows = append(table.Rows, []string{text, count(value.Samples), percent(value.Samples, s.Values+s.Missing)})
+		table.Rows = append(table.Rows,
+			[]string{text, count(value.Samples), percent(value.Samples, s.Values+s.Missing)})
 		others -= value.Samples
 	}
 	add := func(what string, samples int) {
 		if samples > 0 {
-			table.Rows = append(table.Rows, []string{what, count(samples), percent(samples, s.Values+s.Missing)})
+			table.Rows = append(table.Rows,
+				[]string{what, count(samples), percent(samples, s.Values+s.Missing)})
 		}
 	}
-	add("("+count(*s.Different-len(s.MostFrequent))+" more "+english.PluralWord(*s.Different-len(s.MostFrequent), "value", "")+")", others)
+	add("("+count(*s.Different-len(s.MostFrequent))+" more "+
+		english.PluralWord(*s.Different-len(s.MostFrequent), "value", "")+")", others)
 	add("(missing)", s.Missing)
 	return table
 }
@@ -281,8 +294,10 @@ func Perturbations(
 			for _, gene := range samples.Genes(i) {
 				scratch = binary.LittleEndian.AppendUint32(scratch, gene)
 			}
-			ids, genotypes = append(ids, xxhash.Sum64(samples.ID(i))), append(genotypes, xxhash.Sum64(scratch))
-			if slices.ContainsFunc(samples.Genes(i), func(gene uint32) bool { return int(gene) >= c.known }) {
+			ids, genotypes = append(ids, xxhash.Sum64(samples.ID(i))),
+				append(genotypes, xxhash.Sum64(scratch))
+			if slices.ContainsFunc(samples.Genes(i),
+				func(gene uint32) bool { return int(gene) >= c.known }) {
 				affected++
 			}
 		}
@@ -320,14 +335,15 @@ func (s *PerturbationSummary) Page(title string) *page.Page {
 }
 
 func (s *PerturbationSummary) counts() page.Section {
-	table := page.Section{Title: "Samples", Header: []string{"what", "number", "which"}, Rows: [][]string{
-		{"samples", count(s.Samples), ""},
-		{"that delete no gene", count(s.Wildtypes), ""},
-		{"with the genotype of an earlier one", count(s.DuplicateGenotypes), ""},
-		{"with the id of an earlier one", count(s.DuplicateIDs), ""},
-		{"dropped, as they list a gene twice", count(s.SelfPairs), ""},
-		{"genes that their record has again", count(s.RepeatedGenes), ""},
-	}}
+	table := page.Section{Title: "Samples", Header: []string{"what", "number", "which"},
+		Rows: [][]string{
+			{"samples", count(s.Samples), ""},
+			{"that delete no gene", count(s.Wildtypes), ""},
+			{"with the genotype of an earlier one", count(s.DuplicateGenotypes), ""},
+			{"with the id of an earlier one", count(s.DuplicateIDs), ""},
+			{"dropped, as they list a gene twice", count(s.SelfPairs), ""},
+			{"genes that their record has again", count(s.RepeatedGenes), ""},
+		}}
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
 		note := ""
 		if !samples.IsLoss(kind) {
@@ -340,12 +356,14 @@ func (s *PerturbationSummary) counts() page.Section {
 		table.Rows = append(table.Rows, []string{"names of controls", count(s.Controls), ""})
 	}
 	if s.Unknown == nil {
-		table.Rows = append(table.Rows, []string{"unknown genes", "?", "give the graph with --graph"})
+		table.Rows = append(table.Rows,
+			[]string{"unknown genes", "?", "give the graph with --graph"})
 	} else {
 		table.Rows = append(table.Rows,
 			[]string{"unknown genes", count(len(s.Unknown.Genes)), counted(s.Unknown.Genes)},
 			[]string{"samples that delete one of them", count(s.Unknown.Samples), ""})
 	}
-	table.Rows = append(table.Rows, []string{"columns that are left out", count(len(s.IgnoredColumns)), listed(s.IgnoredColumns)})
+	table.Rows = append(table.Rows, []string{"columns that are left out",
+		count(len(s.IgnoredColumns)), listed(s.IgnoredColumns)})
 	return table.WithoutEmptyColumns()
 }

@@ -18,7 +18,8 @@ const none = -1
 type unit struct {
 	number  int // units are numbered, so that the seed means the same on every machine
 	stratum int
-	part    int // none, or the one that it is pinned to or held out in; after assign the one that it got
+	// none, or the one that it is pinned to or held out in; after assign the one that it got
+	part    int
 	held    bool
 	samples int // that it has; not counted by gene
 }
@@ -42,7 +43,8 @@ func assign(units []unit, strata int, fractions []Fraction, seed uint64) {
 			pinned[u.stratum][u.part]++
 		}
 	}
-	owed := make([]int64, len(fractions)) // billionths of units that the parts got too few of so far
+	// billionths of units that the parts got too few of so far
+	owed := make([]int64, len(fractions))
 	for s := range strata {
 		slices.SortFunc(free[s], func(a, b drawn) int {
 			if a.key == b.key {
@@ -145,7 +147,8 @@ const unplaced = "unplaced"
 
 var (
 	partName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
-	partFraction = regexp.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9_-]*)\s*=\s*([01]?)(?:\.([0-9]{1,9}))?\s*$`)
+	partFraction = regexp.MustCompile(
+		`^\s*([A-Za-z0-9][A-Za-z0-9_-]*)\s*=\s*([01]?)(?:\.([0-9]{1,9}))?\s*$`)
 )
 
 const fractionsHint = "write them as in train=0.8,val=0.1,test=0.1"
@@ -161,22 +164,29 @@ func ParseFractions(words []string) ([]Fraction, error) {
 		var billionths int64
 		if match := partFraction.FindStringSubmatch(word); match != nil && match[1] != unplaced {
 			part = match[1]
-			billionths, _ = strconv.ParseInt(match[2]+match[3]+strings.Repeat("0", 9-len(match[3])), 10, 64)
+			billionths, _ = strconv.ParseInt(match[2]+match[3]+strings.Repeat("0", 9-len(match[3])),
+				10, 64)
 		}
 		switch {
 		case billionths == 0:
-			return nil, fault.New(fault.Usage, fractionsHint+", without parts of 0; "+unplaced+" is no part's name",
-				"read --fractions: found %s, expected PART=NUMBER: a name of letters, digits, _ and -, "+
-					"and a decimal number above 0 with at most 9 digits after the point", fault.Quote(word))
-		case seen[strings.ToLower(part)]: // names of files, which some disks take without their case
-			return nil, fault.New(fault.Usage, "name each part once", "read --fractions: found part %s twice", part)
+			return nil, fault.New(fault.Usage,
+				fractionsHint+", without parts of 0; "+unplaced+" is no part's name",
+				"read --fractions: found %s, expected PART=NUMBER: a name of letters, "+
+					"digits, _ and -, "+
+					"and a decimal number above 0 with at most 9 digits after the point",
+				fault.Quote(word))
+		// names of files, which some disks take without their case
+		case seen[strings.ToLower(part)]:
+			return nil, fault.New(fault.Usage, "name each part once",
+				"read --fractions: found part %s twice", part)
 		}
 		seen[strings.ToLower(part)] = true
 		fractions = append(fractions, Fraction{part, billionths})
 		sum += billionths
 	}
 	if sum != whole {
-		return nil, fault.New(fault.Usage, fractionsHint, "read --fractions: found %s, which add up to %s, expected 1",
+		return nil, fault.New(fault.Usage, fractionsHint,
+			"read --fractions: found %s, which add up to %s, expected 1",
 			strings.Join(words, ","), formatFraction(sum))
 	}
 	return fractions, nil

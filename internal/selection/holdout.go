@@ -33,7 +33,9 @@ type condition struct {
 // geneColumn is the name of the condition on perturbed genes.
 const geneColumn = string(ByGene)
 
-const holdOutHint = "write it as in --hold-out cell_type=K562, --hold-out gene=genes.txt, --hold-out val:batch=3, or --hold-out cell_type=K562,gene=genes.txt, of which both must be true"
+const holdOutHint = "write it as in --hold-out cell_type=K562, --hold-out gene=genes.txt, " +
+	"--hold-out val:batch=3, or --hold-out cell_type=K562,gene=genes.txt, " +
+	"of which both must be true"
 
 // readHoldOuts reads --hold-out: [PART:]COLUMN=VALUE[,COLUMN=VALUE…]. Parts that are not among
 // fractions are appended to s.parts.
@@ -49,7 +51,8 @@ func (s *splitter) readHoldOuts() error {
 	for _, text := range s.HoldOut {
 		rule := &holdOut{part: -1}
 		rest := text
-		if part, behind, found := strings.Cut(text, ":"); found && partName.MatchString(part) && part != unplaced && !strings.Contains(part, "=") {
+		if part, behind, found := strings.Cut(text, ":"); found && partName.MatchString(part) &&
+			part != unplaced && !strings.Contains(part, "=") {
 			rule.part, rest = s.partNamed(part), behind
 		}
 		if rule.part < 0 {
@@ -58,11 +61,13 @@ func (s *splitter) readHoldOuts() error {
 		for _, word := range cutConditions(rest) {
 			column, value, found := strings.Cut(word, "=")
 			if !found || column == "" || value == "" {
-				return fault.New(fault.Usage, holdOutHint, "read --hold-out: found %s, expected COLUMN=VALUE", fault.Quote(text))
+				return fault.New(fault.Usage, holdOutHint,
+					"read --hold-out: found %s, expected COLUMN=VALUE", fault.Quote(text))
 			}
 			if column == geneColumn {
 				if rule.genes != nil {
-					return fault.New(fault.Usage, "name one file of genes", "read --hold-out: found gene= twice in %s", fault.Quote(text))
+					return fault.New(fault.Usage, "name one file of genes",
+						"read --hold-out: found gene= twice in %s", fault.Quote(text))
 				}
 				digest, err := rule.readGenes(value, genes)
 				if err != nil {
@@ -71,7 +76,8 @@ func (s *splitter) readHoldOuts() error {
 				rule.text += "," + column + "=" + digest
 				continue
 			}
-			c := condition{column: column, value: value, want: textKey([]byte(value)), seen: make(map[string]bool)}
+			c := condition{column: column, value: value, want: textKey([]byte(value)),
+				seen: make(map[string]bool)}
 			var numbers bool
 			if c.key, numbers, err = s.columnKey(column, "--hold-out", geneColumn); err != nil {
 				return err
@@ -79,7 +85,9 @@ func (s *splitter) readHoldOuts() error {
 			if numbers {
 				number, err := decimal.Parse(value)
 				if err != nil {
-					return fault.New(fault.Usage, "give one of its numbers", "read --hold-out: column %s has numbers, found %s", fault.Quote(column), fault.Quote(value))
+					return fault.New(fault.Usage, "give one of its numbers",
+						"read --hold-out: column %s has numbers, found %s", fault.Quote(column),
+						fault.Quote(value))
 				}
 				c.want = numberKey(number)
 			}
@@ -93,7 +101,8 @@ func (s *splitter) readHoldOuts() error {
 		}
 		for gene := range rule.genes {
 			if part, known := heldIn[gene]; known && part != rule.part {
-				return fault.New(fault.Usage, "hold each gene out in one part", "read --hold-out: gene %s is held out in %s and in %s",
+				return fault.New(fault.Usage, "hold each gene out in one part",
+					"read --hold-out: gene %s is held out in %s and in %s",
 					genes.Nodes().IDs[gene], s.parts[part], s.parts[rule.part])
 			}
 			heldIn[gene] = rule.part
@@ -146,7 +155,8 @@ func (h *holdOut) ofUnits(by By) bool { return by == ByGene && len(h.conditions)
 
 // holds reports whether all conditions are true for a sample.
 func (h *holdOut) holds(row *ingest.Sample) bool {
-	holds := h.genes == nil || slices.ContainsFunc(row.Genes, func(gene uint32) bool { return h.genes[gene] })
+	holds := h.genes == nil ||
+		slices.ContainsFunc(row.Genes, func(gene uint32) bool { return h.genes[gene] })
 	for i := range h.conditions {
 		c := &h.conditions[i]
 		key := c.key(row)
@@ -169,7 +179,8 @@ func (s *splitter) heldOut(number int, row *ingest.Sample) (part int, err error)
 		}
 		if part != none && part != rule.part {
 			return none, fault.New(fault.Usage, "hold each sample out in one part",
-				"read --hold-out: sample %d is held out by %s and by %s", number, fault.Quote(by.text), fault.Quote(rule.text))
+				"read --hold-out: sample %d is held out by %s and by %s", number,
+				fault.Quote(by.text), fault.Quote(rule.text))
 		}
 		part, by = rule.part, rule
 	}
@@ -191,9 +202,11 @@ func (s *splitter) checkHeldOut() error {
 			for _, key := range slices.Sorted(maps.Keys(c.seen)) {
 				values = append(values, strings.TrimPrefix(key, textPrefix))
 			}
-			hint = fault.DidYouMean(c.value, values, "values of "+c.column+" are "+fault.List(values[:min(len(values), 10)]))
+			hint = fault.DidYouMean(c.value, values,
+				"values of "+c.column+" are "+fault.List(values[:min(len(values), 10)]))
 		}
-		return fault.New(fault.Usage, hint, "read --hold-out: %s matches none of the samples of dataset %s, expected at least one",
+		return fault.New(fault.Usage, hint,
+			"read --hold-out: %s matches none of the samples of dataset %s, expected at least one",
 			fault.Quote(s.HoldOut[k]), s.dataset.Dir)
 	}
 	return nil
@@ -201,16 +214,21 @@ func (s *splitter) checkHeldOut() error {
 
 // columnKey returns what tells the values of a phenotype or attribute apart, and whether they are
 // numbers. others are further names that the flag takes.
-func (s *splitter) columnKey(name, flag string, others ...string) (key func(*ingest.Sample) string, numbers bool, err error) {
+func (s *splitter) columnKey(name, flag string,
+	others ...string) (key func(*ingest.Sample) string, numbers bool, err error) {
 	columns := s.dataset.Manifest.Columns()
 	if k := slices.Index(columns.PhenotypeNames(), name); k >= 0 {
 		return func(row *ingest.Sample) string { return numberKey(row.Phenotypes[k]) }, true, nil
 	}
 	if k := slices.Index(columns.AttributeNames(), name); k >= 0 {
 		if columns.Attributes[k].Type == ingest.NumberAttribute {
-			return func(row *ingest.Sample) string { return numberKey(row.Attributes[k].Number) }, true, nil
+			return func(row *ingest.Sample) string {
+				return numberKey(row.Attributes[k].Number)
+			}, true, nil
 		}
-		return func(row *ingest.Sample) string { return textKey(row.Attributes[k].Text) }, false, nil
+		return func(row *ingest.Sample) string {
+			return textKey(row.Attributes[k].Text)
+		}, false, nil
 	}
 	known := slices.Concat(columns.AttributeNames(), columns.PhenotypeNames(), others)
 	hint := fault.DidYouMean(name, known, "name an attribute with few values")
@@ -261,22 +279,26 @@ func readPins(path string, fractions []Fraction) (*pins, error) {
 	id, part := slices.Index(r.Columns(), "sample_id"), slices.Index(r.Columns(), "part")
 	if id < 0 || part < 0 {
 		return nil, fault.New(fault.Input, "name them in the first line",
-			"read pins %s: found columns %s, expected sample_id and part", path, fault.List(r.Columns()))
+			"read pins %s: found columns %s, expected sample_id and part", path,
+			fault.List(r.Columns()))
 	}
 	for _, column := range []int{id, part} {
 		if kind := r.Kind(column); kind == table.List || kind == table.Other {
 			return nil, fault.New(fault.Input, "store it as text",
-				"read pins %s: column %s: found type %s, expected text", path, r.Columns()[column], kind)
+				"read pins %s: column %s: found type %s, expected text", path, r.Columns()[column],
+				kind)
 		}
 	}
 	err = r.Each(func(b *table.Batch, i int) error {
-		return p.add(string(b.Text(id, i)), string(b.Text(part, i)), r.Where(b.First+int64(i)), fractions)
+		return p.add(string(b.Text(id, i)), string(b.Text(part, i)), r.Where(b.First+int64(i)),
+			fractions)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if len(p.ids) == 0 {
-		return nil, fault.New(fault.Input, "omit --pin", "read pins %s: found no samples, expected at least one", path)
+		return nil, fault.New(fault.Input, "omit --pin",
+			"read pins %s: found no samples, expected at least one", path)
 	}
 	return p, nil
 }
@@ -315,7 +337,8 @@ func (p *pins) of(number int, id []byte) (*pin, error) {
 func (p *pins) unknown(dataset string) error {
 	for _, id := range p.ids {
 		if pin := p.byID[id]; pin.sample == none {
-			return fault.New(fault.Input, "give ids as 'tcbuild inspect DATASET --samples :' shows them",
+			return fault.New(fault.Input,
+				"give ids as 'tcbuild inspect DATASET --samples :' shows them",
 				"read pins %s: found sample %s, expected an id of dataset %s",
 				pin.where, fault.Quote(id), dataset)
 		}

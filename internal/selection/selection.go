@@ -27,9 +27,10 @@
 //
 // By component, a unit is a connected component, numbered as genotypes are: two genes are connected
 // if a sample perturbs both, so parts share no gene. Components differ much in size, and are taken
-// from the one with the most samples to the one with the fewest, equal ones by their random numbers.
-// Each goes to the part that lacks most samples: f n less those that it has, where n counts the
-// samples of all components; among equals to the first in fractions. Pinned components come first.
+// from the one with the most samples to the one with the fewest, equal ones by their random
+// numbers. Each goes to the part that lacks most samples: f n less those that it has, where n
+// counts the samples of all components; among equals to the first in fractions. Pinned components
+// come first.
 //
 // By genotype, gene and component, samples that perturb no gene are drawn as genotypes are, apart
 // from the others: each is a unit with the number of its sample, in the stratum that it would have.
@@ -88,13 +89,16 @@ func write(path string, manifest *store.Manifest, samples []int64, rules ...rule
 		keys, values = append(keys, r.key), append(values, r.value)
 	}
 	metadata := arrow.NewMetadata(keys, values)
-	w, err := arrowfile.CreateAs(path, arrow.NewSchema([]arrow.Field{{Name: "sample", Type: arrow.PrimitiveTypes.Int64}}, &metadata))
+	w, err := arrowfile.CreateAs(path,
+		arrow.NewSchema([]arrow.Field{{Name: "sample", Type: arrow.PrimitiveTypes.Int64}},
+			&metadata))
 	if err != nil {
 		return err
 	}
 	for part := range slices.Chunk(samples, batchSamples) {
 		numbers := array.NewData(arrow.PrimitiveTypes.Int64, len(part),
-			[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(part))}, nil, 0, 0)
+			[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(part))}, nil,
+			0, 0)
 		if err := w.Write(array.MakeFromData(numbers)); err != nil {
 			return errors.Join(err, w.Close())
 		}
@@ -126,11 +130,13 @@ func Where(ctx context.Context, dataset *store.Dataset, expression, path string)
 	if err != nil {
 		return 0, err
 	}
-	return len(samples), write(path, dataset.Manifest, samples, rule{"rule", "where"}, rule{"where", expression})
+	return len(samples), write(path, dataset.Manifest, samples, rule{"rule", "where"},
+		rule{"where", expression})
 }
 
 // eachSample reads the samples of a dataset that has some.
-func eachSample(ctx context.Context, dataset *store.Dataset, see func(number int, row *ingest.Sample) error) error {
+func eachSample(ctx context.Context, dataset *store.Dataset,
+	see func(number int, row *ingest.Sample) error) error {
 	if dataset.Manifest.Samples == 0 {
 		return fault.New(fault.Input, "build it with 'tcbuild incidence --perturbations FILE'",
 			"read dataset %s: found no samples, expected at least one", dataset.Dir)

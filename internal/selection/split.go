@@ -22,8 +22,8 @@ type By string
 const (
 	BySample   By = "sample"
 	ByGenotype By = "genotype" // samples that perturb the same genes
-	// ByGene puts genes into parts; Straddling says what becomes of a sample whose genes are not all
-	// in one part.
+	// ByGene puts genes into parts; Straddling says what becomes of a sample whose genes are not
+	// all in one part.
 	ByGene By = "gene"
 	// ByComponent puts connected components into parts, so that parts share no gene: two genes are
 	// connected if a sample perturbs both.
@@ -63,14 +63,16 @@ const PerturbationCount = "perturbation-count"
 
 // SplitOptions say how a dataset is split.
 type SplitOptions struct {
-	Fractions  []Fraction // of units that are not held out; nil: all are in the part train, if some are held out
+	// of units that are not held out; nil: all are in the part train, if some are held out
+	Fractions  []Fraction
 	By         By
 	Straddling Straddling // "": DropStraddling
 	Wildtypes  Wildtypes  // "": SplitWildtypes
-	HoldOut    []string   // [PART:]COLUMN=VALUE or [PART:]gene=FILE, several conditions joined by commas
-	Stratify   string     // a phenotype or attribute, or PerturbationCount; "" for none
-	Seed       uint64
-	Pin        string // table of samples that have a part already; "" for none
+	// [PART:]COLUMN=VALUE or [PART:]gene=FILE, several conditions joined by commas
+	HoldOut  []string
+	Stratify string // a phenotype or attribute, or PerturbationCount; "" for none
+	Seed     uint64
+	Pin      string // table of samples that have a part already; "" for none
 }
 
 // maxStrata is more than an attribute has that is worth stratifying by; a measurement has more.
@@ -79,7 +81,8 @@ const maxStrata = 1000
 // Split splits the samples of a dataset and writes a selection PART.arrow per part into dir, which
 // exists, and one of the samples that have no part, if there are any. It reads the sample table
 // three times, by gene or component four times.
-func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir string) (*SplitReport, error) {
+func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions,
+	dir string) (*SplitReport, error) {
 	if o.Fractions == nil && len(o.HoldOut) > 0 {
 		o.Fractions = []Fraction{{"train", whole}}
 	}
@@ -126,7 +129,8 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 		if len(part.samples) == 0 {
 			continue
 		}
-		if err := write(filepath.Join(dir, part.Name+".arrow"), dataset.Manifest, part.samples, s.rules(part.Name)...); err != nil {
+		if err := write(filepath.Join(dir, part.Name+".arrow"), dataset.Manifest, part.samples,
+			s.rules(part.Name)...); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +139,8 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 
 // eachSample reads the samples with every gene that they perturb, not only the deleted ones: a gene
 // overexpressed in train would leak what its deletion does in test.
-func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ingest.Sample) error) error {
+func (s *splitter) eachSample(ctx context.Context,
+	see func(number int, row *ingest.Sample) error) error {
 	kinds := s.dataset.Manifest.Kinds
 	if kinds == nil {
 		return eachSample(ctx, s.dataset, see)
@@ -151,7 +156,8 @@ func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ing
 		for name := range ingest.KeptGenes(row.Attributes[at].Text, len(row.Genes)) {
 			gene, known := genes.Nodes().IndexBytes(name)
 			if !known {
-				return fault.New(fault.Input, "build it again", "read dataset %s: sample %d perturbs %s, which is not a gene of its graph",
+				return fault.New(fault.Input, "build it again",
+					"read dataset %s: sample %d perturbs %s, which is not a gene of its graph",
 					s.dataset.Dir, number, fault.Quote(name))
 			}
 			perturbed.Genes = append(perturbed.Genes, gene)
@@ -170,16 +176,19 @@ func (s *splitter) prepare() (err error) {
 	case SeparateStraddling:
 		if s.By != ByGene {
 			return fault.New(fault.Usage, "omit --straddling, or split by gene",
-				"read --straddling: found %s with --by %s, where no sample straddles parts", s.Straddling, s.By)
+				"read --straddling: found %s with --by %s, where no sample straddles parts",
+				s.Straddling, s.By)
 		}
 	default:
-		return fault.New(fault.Usage, "use parts or drop", "read --straddling: found %q, expected parts or drop", s.Straddling)
+		return fault.New(fault.Usage, "use parts or drop",
+			"read --straddling: found %q, expected parts or drop", s.Straddling)
 	}
 	switch s.Wildtypes {
 	case "", SplitWildtypes:
 	case WholeWildtypes:
 		if !s.By.hasGenes() {
-			return fault.New(fault.Usage, "omit --wildtypes, or split by genotype, gene or component",
+			return fault.New(fault.Usage,
+				"omit --wildtypes, or split by genotype, gene or component",
 				"read --wildtypes: found %s with --by %s, which treats wild types like all samples",
 				s.Wildtypes, s.By)
 		}
@@ -188,7 +197,8 @@ func (s *splitter) prepare() (err error) {
 			"read --wildtypes: found %q, expected split or whole", s.Wildtypes)
 	}
 	if s.By.IsColumn() {
-		others := []string{string(BySample), string(ByGenotype), string(ByGene), string(ByComponent)}
+		others := []string{string(BySample), string(ByGenotype), string(ByGene),
+			string(ByComponent)}
 		if s.unitKey, _, err = s.columnKey(string(s.By), "--by", others...); err != nil {
 			return err
 		}
@@ -213,8 +223,9 @@ type splitter struct {
 	dataset *store.Dataset
 	pins    *pins
 	stratum func(*ingest.Sample) string // nil: one for all
-	strata  map[string]int              // numbers of strata, in the order in which they first appear
-	parts   []string                    // of fractions, then of samples that are only held out
+	// numbers of strata, in the order in which they first appear
+	strata  map[string]int
+	parts   []string // of fractions, then of samples that are only held out
 	held    []*holdOut
 	unitKey func(*ingest.Sample) string // by column
 	units   []unit
@@ -237,7 +248,8 @@ func (s *splitter) stratumOf() (func(*ingest.Sample) string, error) {
 		return nil, nil
 	case s.By == ByGene || s.By == ByComponent:
 		return nil, fault.New(fault.Usage, "omit --stratify, or split by genotype",
-			"read --stratify: found %s with --by %s, which cannot be stratified", fault.Quote(s.Stratify), s.By)
+			"read --stratify: found %s with --by %s, which cannot be stratified",
+			fault.Quote(s.Stratify), s.By)
 	case s.Stratify == PerturbationCount:
 		return func(row *ingest.Sample) string { return strconv.Itoa(len(row.Genes)) }, nil
 	}
@@ -264,7 +276,8 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 		return err
 	case held != none && pin != nil && pin.part != held:
 		return fault.New(fault.Usage, "pin it in that part, or leave it out",
-			"read pins %s: found part %s for sample %s, but --hold-out puts it into %s", pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[held])
+			"read pins %s: found part %s for sample %s, but --hold-out puts it into %s", pin.where,
+			s.parts[pin.part], fault.Quote(row.ID), s.parts[held])
 	case held != none && s.By != ByGene:
 		s.unitOf = append(s.unitOf, -1-held)
 		return nil
@@ -294,7 +307,8 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 	s.units[at].samples++
 	if s.units[at].stratum != stratum {
 		return fault.New(fault.Usage, "split by sample, or stratify by "+PerturbationCount,
-			"read --stratify: samples %d and %d have one %s and differ in %s", slices.Index(s.unitOf, at), number, s.By, fault.Quote(s.Stratify))
+			"read --stratify: samples %d and %d have one %s and differ in %s",
+			slices.Index(s.unitOf, at), number, s.By, fault.Quote(s.Stratify))
 	}
 	return s.pinUnit(at, pin, "a sample of its "+string(s.By))
 }
@@ -371,10 +385,12 @@ func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 		u := s.units[s.genes[gene]]
 		if u.held && pin != nil && pin.part != u.part {
 			return fault.New(fault.Usage, "pin it in that part, or leave it out",
-				"read pins %s: found part %s for sample %s, but --hold-out puts one of its genes into %s",
+				"read pins %s: found part %s for sample %s, "+
+					"but --hold-out puts one of its genes into %s",
 				pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[u.part])
 		}
-		if err := s.pinUnit(s.genes[gene], pin, "a sample that perturbs one of its genes"); err != nil {
+		if err := s.pinUnit(s.genes[gene], pin,
+			"a sample that perturbs one of its genes"); err != nil {
 			return err
 		}
 	}
@@ -415,7 +431,8 @@ func (s *splitter) heldGene(gene uint32) (part int, held bool) {
 }
 
 func (s *splitter) rules(part string) []rule {
-	rules := []rule{{"rule", "split"}, {"part", part}, {"fractions", FormatFractions(s.Fractions)}, {"by", string(s.By)}}
+	rules := []rule{{"rule", "split"}, {"part", part}, {"fractions", FormatFractions(s.Fractions)},
+		{"by", string(s.By)}}
 	if s.Stratify != "" {
 		rules = append(rules, rule{"stratify", s.Stratify})
 	}

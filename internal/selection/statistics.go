@@ -101,7 +101,8 @@ func (s *splitter) place(ctx context.Context) (*placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(straddling), func(a, b key) int { return cmp.Or(a.part-b.part, a.unseen-b.unseen) }) {
+	for _, k := range slices.SortedFunc(maps.Keys(straddling),
+		func(a, b key) int { return cmp.Or(a.part-b.part, a.unseen-b.unseen) }) {
 		p.slots = append(p.slots, straddling[k])
 	}
 	p.slots = append(p.slots, rest)
@@ -114,7 +115,8 @@ func newSlot(name string) *slot {
 
 // partOf returns a sample's part. By gene, that is the last part of any of its genes; straddles
 // says that they are in several, and unseen counts those that are not seen.
-func (s *splitter) partOf(number int, row *ingest.Sample) (part, unseen int, straddles bool, err error) {
+func (s *splitter) partOf(number int,
+	row *ingest.Sample) (part, unseen int, straddles bool, err error) {
 	if s.By != ByGene && s.unitOf[number] < 0 {
 		return -1 - s.unitOf[number], 0, false, nil
 	}
@@ -198,7 +200,8 @@ func (p *placement) check() error {
 			}
 		}
 		if names[slot.Name] {
-			return fault.New(fault.Usage, "rename the part", "split %s: found part %s, a name reserved for samples that straddle parts",
+			return fault.New(fault.Usage, "rename the part",
+				"split %s: found part %s, a name reserved for samples that straddle parts",
 				p.dataset.Dir, slot.Name)
 		}
 		names[slot.Name] = true
@@ -231,7 +234,8 @@ func (p *placement) checkFilled(slot *slot, drawn bool) error {
 
 // hasStraddling reports whether a part that has no samples of its own has some that straddle parts.
 func (p *placement) hasStraddling(part string) bool {
-	return slices.ContainsFunc(p.slots[len(p.parts):], func(s *slot) bool { return strings.HasPrefix(s.Name, part+"_unseen") })
+	return slices.ContainsFunc(p.slots[len(p.parts):],
+		func(s *slot) bool { return strings.HasPrefix(s.Name, part+"_unseen") })
 }
 
 // report counts what parts have in common with the first one.
@@ -275,7 +279,8 @@ func (p *placement) report(ctx context.Context) (*SplitReport, error) {
 	for _, k := range slices.SortedFunc(maps.Keys(counts), func(a, b key) int {
 		return cmp.Or(a.slot-b.slot, a.perturbed-b.perturbed, a.seen-b.seen)
 	}) {
-		report.Seen = append(report.Seen, Seen{p.slots[k.slot].Name, k.perturbed, k.seen, counts[k]})
+		report.Seen = append(report.Seen,
+			Seen{p.slots[k.slot].Name, k.perturbed, k.seen, counts[k]})
 	}
 	return report, err
 }

@@ -137,7 +137,8 @@ func (b *builder) addEdges(ofGenes bool) error {
 		if err != nil {
 			return err
 		}
-		const hint = "check its gene names and the weight that an edge needs, or omit this edge type"
+		const hint = "check its gene names and the weight that an edge needs, " +
+			"or omit this edge type"
 		if err := b.check(hint, accounts...); err != nil {
 			return err
 		}

@@ -31,8 +31,8 @@ type Spec struct {
 	Genes GenesSpec `yaml:"genes" required:"yes"`
 	// tables of other gene names, in order of precedence; without them, only ids are recognized
 	Aliases []names.AliasTable `yaml:"aliases"`
-	// whether names that differ by case are the same gene's, as in yeast; a mouse's Kras is not human
-	// KRAS (default: false)
+	// whether names that differ by case are the same gene's, as in yeast; a mouse's Kras is not
+	// human KRAS (default: false)
 	IgnoreCase bool `yaml:"ignore_case"`
 	// tables of nodes of other types. Without a table, a type's nodes are the ids in its edges, in
 	// order of first appearance
@@ -146,7 +146,8 @@ func (s *Spec) checkTypes() error {
 			return wrongType("", "%s.type: %s", nodes.Place, wrong)
 		}
 		if _, taken := made[nodes.Type]; taken {
-			return wrongType("give each type one table; genes, gem and gene_ontology make their own",
+			return wrongType(
+				"give each type one table; genes, gem and gene_ontology make their own",
 				"%s.type: found %s, which has other nodes", nodes.Place, nodes.Type)
 		}
 		made[nodes.Type] = true
@@ -181,7 +182,8 @@ func checkEdges(
 		edgeType := s.EdgeType(relation)
 		if isReserved(edgeType) {
 			return wrongType("choose another name",
-				"%s.relation: found %q, which is reserved for the metabolic part", s.Place, relation)
+				"%s.relation: found %q, which is reserved for the metabolic part", s.Place,
+				relation)
 		}
 		if other, taken := relations[edgeType]; taken {
 			return wrongType("give every edge type its own name; "+

@@ -21,8 +21,8 @@ import (
 
 // Spec names the metabolic part.
 type Spec struct {
-	// model in the YAML of cobrapy and RAVEN (.yml, .yaml) or in SBML (.xml, .sbml); may be compressed
-	// (.gz, .zst)
+	// model in the YAML of cobrapy and RAVEN (.yml, .yaml) or in SBML (.xml, .sbml); may be
+	// compressed (.gz, .zst)
 	File string `yaml:"file" required:"name the model's file; for a graph without metabolism, remove the section: ~gem"`
 	// nodes per reaction: one (whole), or one per alternative set of genes and direction, as in
 	// torchcell (combinations) (default: whole)

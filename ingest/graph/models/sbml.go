@@ -41,7 +41,8 @@ func parseSBML(path string, text []byte) (*Model, error) {
 		next, err = decoder.Token()
 		if hasContent(next) {
 			line, _ := decoder.InputPos()
-			return nil, d.wrong(line, "found more XML after the model, expected the end of the file")
+			return nil, d.wrong(line,
+				"found more XML after the model, expected the end of the file")
 		}
 	}
 	var syntax *xml.SyntaxError
@@ -174,7 +175,8 @@ func (d *sbmlDocument) model(file *sbmlFile) (*Model, error) {
 	}
 	for _, bound := range file.FluxBounds {
 		if err == nil {
-			d.bounds[bound.at.Reaction+" "+bound.at.Operation], err = d.number(bound.line, bound.at.Value)
+			d.bounds[bound.at.Reaction+" "+bound.at.Operation], err = d.number(bound.line,
+				bound.at.Value)
 		}
 	}
 	if err != nil {
@@ -187,7 +189,8 @@ func (d *sbmlDocument) model(file *sbmlFile) (*Model, error) {
 	}
 	model := &Model{modelFile: d.modelFile}
 	for _, species := range file.Species {
-		model.metabolites = append(model.metabolites, Entry{plainID(species.at.ID, "M_"), species.line})
+		model.metabolites = append(model.metabolites,
+			Entry{plainID(species.at.ID, "M_"), species.line})
 	}
 	for i := range file.Reactions {
 		reaction, err := d.reaction(&file.Reactions[i].at, file.Reactions[i].line)
@@ -270,7 +273,8 @@ func (d *sbmlDocument) bound(
 	if reference != "" {
 		value, ok := d.bounds[reference]
 		if !ok {
-			err = d.wrong(line, "reaction %s: found no value for the parameter %q of its flux bound",
+			err = d.wrong(line,
+				"reaction %s: found no value for the parameter %q of its flux bound",
 				plainID(r.ID, "R_"), reference)
 		}
 		return value, err
@@ -304,7 +308,8 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction, line int) (string, error) {
 			gene, ok := d.products[node.Product]
 			if !ok {
 				return d.wrong(line,
-					"reaction %s: gene product %q is not in the listOfGeneProducts", r.ID, node.Product)
+					"reaction %s: gene product %q is not in the listOfGeneProducts", r.ID,
+					node.Product)
 			}
 			text.WriteString(gene)
 			return nil
@@ -322,7 +327,8 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction, line int) (string, error) {
 			return nil
 		default:
 			return d.wrong(line,
-				"reaction %s: found element %q in its rule, expected and, or or geneProductRef", r.ID, kind)
+				"reaction %s: found element %q in its rule, expected and, or or geneProductRef",
+				r.ID, kind)
 		}
 	}
 	err := write(&r.Association.Operands[0])

@@ -45,7 +45,8 @@ func parseYAML(path string, text []byte) (*Model, error) {
 	}
 	for _, name := range []string{"metabolites", "reactions", "genes"} {
 		if sections[name] == nil {
-			return nil, fault.New(fault.Input, yamlHint, "read model %s: found no section %q", path, name)
+			return nil, fault.New(fault.Input, yamlHint, "read model %s: found no section %q", path,
+				name)
 		}
 	}
 	model := &Model{modelFile: r.modelFile}
@@ -100,7 +101,8 @@ func (r yamlReader) keyValues(node *yaml.Node) (all []keyValue, err error) {
 				return nil, r.wrong(key.Line, "found %s, expected a key", describeNode(key))
 			}
 			if first, again := lines[key.Value]; again {
-				return nil, r.wrong(key.Line, "found key %q twice, first at line %d", key.Value, first)
+				return nil, r.wrong(key.Line, "found key %q twice, first at line %d", key.Value,
+					first)
 			}
 			lines[key.Value] = key.Line
 			all = append(all, keyValue{key, m.Content[i+1]})
@@ -211,7 +213,8 @@ func (r yamlReader) texts(node *yaml.Node) (string, error) {
 	case node.Kind == yaml.ScalarNode:
 		return node.Value, nil
 	case node.Kind != yaml.SequenceNode:
-		return "", r.wrong(node.Line, "found %s, expected a text or a list of texts", describeNode(node))
+		return "", r.wrong(node.Line, "found %s, expected a text or a list of texts",
+			describeNode(node))
 	}
 	texts := make([]string, len(node.Content))
 	for i, element := range node.Content {

@@ -16,16 +16,17 @@ import (
 // Ablation thins or randomizes the edges that the other settings keep: first top, then sample, then
 // rewire. Self loops that are appended come after it.
 type Ablation struct {
-	// number of edges to keep per target: the heaviest, and of equal weights the earlier row; missing
-	// weights rank last. In an undirected source both genes are targets, and an edge stays if either
-	// keeps it
+	// number of edges to keep per target: the heaviest, and of equal weights the earlier row;
+	// missing weights rank last. In an undirected source both genes are targets, and an edge stays
+	// if either keeps it
 	Top *int `yaml:"top"`
-	// share of the edges to keep, above 0 and at most 1, chosen at random and kept in order; with the
-	// same seed, a smaller share is a subset of a larger one
+	// share of the edges to keep, above 0 and at most 1, chosen at random and kept in order; with
+	// the same seed, a smaller share is a subset of a larger one
 	Sample *float64 `yaml:"sample"`
 	// randomize the edges: swap the targets of random pairs, with ten attempts per edge. Each gene
-	// keeps its degree (in a directed source, its in-degree and out-degree). Swaps that would make a
-	// self loop or repeat an edge are skipped; self loops, weights and other columns stay in place
+	// keeps its degree (in a directed source, its in-degree and out-degree). Swaps that would make
+	// a self loop or repeat an edge are skipped; self loops, weights and other columns stay in
+	// place
 	Rewire bool `yaml:"rewire"`
 	Seed   int  `yaml:"seed"` // random seed of sample and rewire
 }

@@ -34,17 +34,17 @@ type Spec struct {
 	FromType string `yaml:"from_type" default:"gene"`
 	ToType   string `yaml:"to_type" default:"gene"` // node type of the target nodes (default: gene)
 	// relation in the edge type FROM_TYPE__RELATION__TO_TYPE. {column} is replaced with the name of
-	// the weight column. {COLUMN} is replaced with the row's value in that column, so that each value
-	// makes its own edge type; characters that names cannot contain become _ (required)
+	// the weight column. {COLUMN} is replaced with the row's value in that column, so that each
+	// value makes its own edge type; characters that names cannot contain become _ (required)
 	Relation string `yaml:"relation" required:"yes"`
-	// column of source nodes; if several are listed, the first that is neither empty nor - in the row
-	// (required except for a matrix)
+	// column of source nodes; if several are listed, the first that is neither empty nor - in the
+	// row (required except for a matrix)
 	From []string `yaml:"from" forms:"table" required:"yes"`
 	// column of target nodes; several as for from
 	To []string `yaml:"to" forms:"table" required:"yes"`
-	// true: store each pair once, in the direction and position of its first row; false: store an edge
-	// from -> to for each row, as is always done between two node types (required between nodes of one
-	// type, except for a matrix)
+	// true: store each pair once, in the direction and position of its first row; false: store an
+	// edge from -> to for each row, as is always done between two node types (required between
+	// nodes of one type, except for a matrix)
 	Undirected *bool `yaml:"undirected" forms:"table"`
 	// prefix that every name has, to be removed
 	StripPrefix string `yaml:"strip_prefix" forms:"table"`
@@ -61,22 +61,22 @@ type Spec struct {
 	Cutoff     `yaml:",inline"` // in the unit of the weight; without it, every row is kept
 	// keep only edges whose weight is not 0
 	Nonzero bool `yaml:"nonzero" forms:"table"`
-	// more columns to store in the graph, each with its type: number, integer or text; missing values
-	// become null
+	// more columns to store in the graph, each with its type: number, integer or text; missing
+	// values become null
 	Keep map[string]KeptType `yaml:"keep" forms:"table" words:"number integer text"`
 	// file with one id per line, for tables that give line numbers instead of names
 	IDs string `yaml:"ids" forms:"table"`
 	// number of the first line of ids, 0 or 1 (default: 0)
 	IndexBase int `yaml:"index_base"`
-	// read the table as a matrix of transcription factors and their targets. Each value other than 0,
-	// or within min and max, becomes an edge factor -> target with that weight. targets: one target
-	// per row, one factor per column; factors: the reverse, as in YEASTRACT's matrix. The header may
-	// omit the name of the first column
+	// read the table as a matrix of transcription factors and their targets. Each value other than
+	// 0, or within min and max, becomes an edge factor -> target with that weight. targets: one
+	// target per row, one factor per column; factors: the reverse, as in YEASTRACT's matrix. The
+	// header may omit the name of the first column
 	Matrix MatrixRows `yaml:"matrix" words:"targets factors"`
 	// columns of a matrix to ignore, such as descriptions; those without a name are always ignored
 	Ignore []string `yaml:"ignore" forms:"matrix"`
-	// regular expression whose first group is the gene in a matrix's column name; a column that does
-	// not match is an error
+	// regular expression whose first group is the gene in a matrix's column name; a column that
+	// does not match is an error
 	ColumnName conf.Pattern `yaml:"column_name" forms:"matrix"`
 	// overrides the top-level self_loops for this source (default: the top-level value)
 	SelfLoops SelfLoops `yaml:"self_loops" words:"keep none append"`

@@ -107,8 +107,10 @@ func (a *annotations) findTerm(id []byte) (term uint32, ok bool, err error) {
 	at, how := a.terms.find(id)
 	switch {
 	case how == isUnknown && !a.drop:
-		return 0, false, fault.New(fault.Input, "use an ontology of the same release or a later one, "+
-			"or drop such rows with unknown_genes: drop-gene", "term %s is not in the ontology (%s terms)",
+		return 0, false, fault.New(fault.Input,
+			"use an ontology of the same release or a later one, "+
+				"or drop such rows with unknown_genes: drop-gene",
+			"term %s is not in the ontology (%s terms)",
 			fault.Quote(id), ingest.Grouped(len(a.terms.terms)))
 	case how == isUnknown:
 		a.account.Drop(ingest.UnknownNode, "terms", a.row, id)

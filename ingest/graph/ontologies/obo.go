@@ -96,7 +96,8 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 			first, again = o.others[t.id]
 		}
 		if again {
-			return nil, at(t.line, "found term %s twice, first at line %d", t.id, o.terms[first].line)
+			return nil, at(t.line, "found term %s twice, first at line %d", t.id,
+				o.terms[first].line)
 		}
 		if t.obsolete {
 			o.others[t.id] = i

@@ -25,20 +25,21 @@ const TermType = "gene_ontology"
 
 // Spec names an ontology and its annotations of genes.
 type Spec struct {
-	// ontology in OBO format, such as go-basic.obo; may be compressed (.gz, .zst). Terms that are not
-	// obsolete become nodes, in file order, with columns name and namespace
+	// ontology in OBO format, such as go-basic.obo; may be compressed (.gz, .zst). Terms that are
+	// not obsolete become nodes, in file order, with columns name and namespace
 	File string `yaml:"file" required:"name the ontology, such as go-basic.obo; for a graph without terms, remove the section: ~gene_ontology"`
 	// relations between terms that become edges term -> parent, each with the NAME in its edge type
 	// gene_ontology__NAME__gene_ontology. Relations with the same name share an edge type, which
 	// stores each pair once (default: is_a and part_of, under these names)
-	Relations  map[string]string `yaml:"relations"`
-	Namespaces []string          `yaml:"namespaces"` // namespaces of the terms to keep (default: all)
+	Relations map[string]string `yaml:"relations"`
+	// namespaces of the terms to keep (default: all)
+	Namespaces []string `yaml:"namespaces"`
 	// terms to keep: all, or only annotated ones and their ancestors (default: all)
 	Terms Terms `yaml:"terms" words:"all annotated" default:"all"`
 	// tables of annotations, such as GAF files. A gene and a term share one edge
-	// gene__RELATION__gene_ontology, in order of first appearance; its evidence codes and qualifiers
-	// are joined by |. Alternative ids, and obsolete terms with a single replacement, are replaced
-	// with the current term
+	// gene__RELATION__gene_ontology, in order of first appearance; its evidence codes and
+	// qualifiers are joined by |. Alternative ids, and obsolete terms with a single replacement,
+	// are replaced with the current term
 	Annotations []AnnotationsSpec `yaml:"annotations"`
 	// relation in the edge type of annotations (default: has_annotation)
 	Relation string `yaml:"relation" default:"has_annotation"`

@@ -20,8 +20,10 @@ import (
 // numbered without the dropped genes.
 func Open(spec Spec, genes *names.Resolver, unknown ingest.UnknownGenes) (*Set, error) {
 	if unknown == ingest.DropSample {
-		return nil, fault.New(fault.Usage, "pass --unknown-genes drop-gene, which removes such genes from the list",
-			"read perturbations %s: found unknown_genes drop-sample, expected error or drop-gene", spec.name)
+		return nil, fault.New(fault.Usage,
+			"pass --unknown-genes drop-gene, which removes such genes from the list",
+			"read perturbations %s: found unknown_genes drop-sample, expected error or drop-gene",
+			spec.name)
 	}
 	file, err := inputfile.Open(spec.Genes)
 	if err != nil {
@@ -39,19 +41,22 @@ func Open(spec Spec, genes *names.Resolver, unknown ingest.UnknownGenes) (*Set, 
 func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGenes) error {
 	list, err := genes.ReadList(s.file, unknown == ingest.DropGene)
 	if err != nil {
-		return fault.New(fault.KindOf(err), fault.HintOf(err)+"; or pass --unknown-genes drop-gene", "%w", err)
+		return fault.New(fault.KindOf(err), fault.HintOf(err)+"; or pass --unknown-genes drop-gene",
+			"%w", err)
 	}
 	s.genes = list.Genes
 	s.account.Add(ingest.UnknownLeftOut, "", list.Unknown)
 	s.account.Add(ingest.RepeatedGene, "", list.Repeated)
 	if s.k < 1 || s.k > len(s.genes) {
-		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s",
+		return fault.New(fault.Usage, hint,
+			"read perturbations %s: found k = %d, expected 1 to the %d genes of %s",
 			spec.name, s.k, len(s.genes), spec.Genes)
 	}
 	var fits bool
 	if s.total, fits = binomial(len(s.genes), s.k); !fits {
 		return fault.New(fault.Usage, "give fewer genes or a smaller k",
-			"read perturbations %s: found %s genes with about %s subsets of %d, expected at most 2^63",
+			"read perturbations %s: found %s genes with about %s subsets of %d, "+
+				"expected at most 2^63",
 			spec.name, humanize.Comma(int64(len(s.genes))), aboutBinomial(len(s.genes), s.k), s.k)
 	}
 	if spec.Range == nil {
@@ -59,7 +64,8 @@ func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGe
 	}
 	if spec.Range.First < 0 || spec.Range.First >= spec.Range.End || spec.Range.End > s.total {
 		return fault.New(fault.Usage, "subsets are numbered from 0, and END is not included",
-			"read perturbations %s: found range %d to %d, expected one within 0 to %d", spec.name, spec.Range.First, spec.Range.End, s.total)
+			"read perturbations %s: found range %d to %d, expected one within 0 to %d", spec.name,
+			spec.Range.First, spec.Range.End, s.total)
 	}
 	if samples := spec.Range.End - spec.Range.First; samples > ingest.MostSamples {
 		return fault.New(fault.Usage,
@@ -70,7 +76,8 @@ func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGe
 	s.first, s.account.Kept = spec.Range.First, spec.Range.End-spec.Range.First
 	s.account.Rows = s.account.Kept
 	s.account.Repeats.Genotypes = s.account.Kept // as the list's genes are distinct
-	s.input = s.file.Input(fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k, spec.Range.First, spec.Range.End))
+	s.input = s.file.Input(fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k,
+		spec.Range.First, spec.Range.End))
 	return nil
 }
 
@@ -88,7 +95,8 @@ type Range struct{ First, End int }
 
 const (
 	prefix = "combinations:"
-	hint   = "all triples of the genes in a file are combinations:genes.txt:3, the first million of them combinations:genes.txt:3:0:1000000"
+	hint   = "all triples of the genes in a file are combinations:genes.txt:3, " +
+		"the first million of them combinations:genes.txt:3:0:1000000"
 )
 
 // all names the set of all combinations.
@@ -106,10 +114,12 @@ func ParseName(name string) (Spec, error) {
 	case len(numbers) == 1 && len(words) > 1:
 		return Spec{Genes: strings.Join(words[:len(words)-1], ":"), K: numbers[0], name: name}, nil
 	case len(numbers) == 3 && len(words) > 3:
-		return Spec{Genes: strings.Join(words[:len(words)-3], ":"), K: numbers[0], Range: &Range{numbers[1], numbers[2]}, name: name}, nil
+		return Spec{Genes: strings.Join(words[:len(words)-3], ":"), K: numbers[0],
+			Range: &Range{numbers[1], numbers[2]}, name: name}, nil
 	}
 	return Spec{}, fault.New(fault.Usage, hint,
-		"read perturbations %s: expected combinations:FILE:K or combinations:FILE:K:FIRST:END", name)
+		"read perturbations %s: expected combinations:FILE:K or combinations:FILE:K:FIRST:END",
+		name)
 }
 
 // trailingNumbers returns the numbers at the end of words, at most three.

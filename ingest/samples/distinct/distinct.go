@@ -3,8 +3,8 @@
 //
 //	7a03… 10f2… 7a51… 7a03…
 //
-// in 256 buckets, so that no growth copies more than a small part of them. In the end each bucket is
-// sorted, on all cores; equal keys are then side by side:
+// in 256 buckets, so that no growth copies more than a small part of them. In the end each bucket
+// is sorted, on all cores; equal keys are then side by side:
 //
 //	10f2…   7a03… 7a03… 7a51…
 package distinct

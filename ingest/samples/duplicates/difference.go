@@ -95,7 +95,8 @@ func (s *stage) differenceHint(differing, unmeasured []string) string {
 	hint := "name it in --group-by if it is a condition, or in --ignore if it may differ"
 	if len(unmeasured) > 0 {
 		hint = "name it in --phenotypes if it was measured, in --group-by if it is a condition " +
-			"(with --attributes " + s.attributesAnd(unmeasured) + "), or in --ignore if it may differ"
+			"(with --attributes " + s.attributesAnd(unmeasured) +
+			"), or in --ignore if it may differ"
 	}
 	if len(differing) > 1 {
 		hint = "for each column: " + hint

@@ -33,8 +33,8 @@ var Choices = []string{string(Keep), string(Error), string(First), string(Last),
 
 // Rule is the setting of the stage. The zero value keeps all samples.
 type Rule struct {
-	// what to do with samples that delete the same genes: keep, error, first, last, or mean, which also
-	// adds phenotypes NAME_n and NAME_sd (default: keep)
+	// what to do with samples that delete the same genes: keep, error, first, last, or mean, which
+	// also adds phenotypes NAME_n and NAME_sd (default: keep)
 	Duplicates Choice `yaml:"duplicates" default:"keep" words:"keep error first last mean"`
 	// attributes that duplicates must share, too; a missing value is a value of its own
 	GroupBy []string `yaml:"group_by"`

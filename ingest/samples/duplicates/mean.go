@@ -12,7 +12,8 @@ import (
 )
 
 // mean is the policy that makes one sample of each group, in the place and with the id of its
-// first. It has the means of the phenotypes, and the attributes that all samples of the group share.
+// first. It has the means of the phenotypes, and the attributes that all samples of the group
+// share.
 type mean struct {
 	*stage
 	groups  *groups
@@ -149,7 +150,8 @@ func (p *plan) add(tallies []tally, values []float64) {
 func (p *plan) pool(tallies []tally, phenotypes []float64) {
 	added := phenotypes[len(p.columns):]
 	for i, k := range p.measured {
-		phenotypes[k], added[2*i], added[2*i+1] = tallies[k].mean(), tallies[k].n, tallies[k].deviation()
+		phenotypes[k], added[2*i], added[2*i+1] = tallies[k].mean(), tallies[k].n,
+			tallies[k].deviation()
 	}
 	for k, column := range p.columns {
 		if column.kind != measured {

@@ -148,13 +148,16 @@ func readKeys(f *lmdbfile.File) (prefix []byte, numbers []int, err error) {
 		text, prefixed := bytes.CutPrefix(key, prefix)
 		number, bad := strconv.ParseInt(string(text), 10, 64)
 		if !prefixed || bad != nil || number < 0 || strconv.FormatInt(number, 10) != string(text) {
-			return nil, nil, fmt.Errorf("found the key %.40q, expected %s and a number as in the other keys", key, strconv.Quote(string(prefix)))
+			return nil, nil, fmt.Errorf(
+				"found the key %.40q, expected %s and a number as in the other keys", key,
+				strconv.Quote(string(prefix)))
 		}
 		numbers = append(numbers, int(number))
 		target = append(append(target[:0], key...), 0)
 	}
 	if err == nil && uint64(len(numbers)) != f.Entries() {
-		err = fmt.Errorf("%w: found %d records, expected %d by its header", lmdbfile.ErrDamaged, len(numbers), f.Entries())
+		err = fmt.Errorf("%w: found %d records, expected %d by its header", lmdbfile.ErrDamaged,
+			len(numbers), f.Entries())
 	}
 	slices.Sort(numbers)
 	return prefix, numbers, err

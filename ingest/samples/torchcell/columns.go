@@ -118,7 +118,8 @@ func (c *columns) tellApart(r *Record) {
 			e.Attributes = append(e.Attributes, Value{Name: perturbationCount, Number: float64(n)})
 		}
 		if text := e.notFinite(); text != nil {
-			e.Attributes = append(e.Attributes, Value{Name: notFinite, Number: math.NaN(), Text: text})
+			e.Attributes = append(e.Attributes,
+				Value{Name: notFinite, Number: math.NaN(), Text: text})
 		}
 	}
 }
@@ -167,7 +168,8 @@ func (c *columns) column(record, nth int, e *Experiment, v *Value, attribute boo
 	if !known {
 		if len(c.found) == maxColumns {
 			return 0, fault.New(fault.Input, "give a store whose labels have fewer members",
-				"read torchcell store %s: record %d: found more than %d phenotypes", c.dir, record, maxColumns)
+				"read torchcell store %s: record %d: found more than %d phenotypes", c.dir, record,
+				maxColumns)
 		}
 		at = len(c.found)
 		c.index[string(c.key)] = at
@@ -182,7 +184,8 @@ func (c *columns) column(record, nth int, e *Experiment, v *Value, attribute boo
 		for _, name := range []string{column.label, column.base} {
 			if !utf8.ValidString(name) {
 				return 0, fault.New(fault.Input, "copy or build the store again",
-					"read torchcell store %s: record %d: found text %s, expected UTF-8", c.dir, record, fault.Quote(name))
+					"read torchcell store %s: record %d: found text %s, expected UTF-8", c.dir,
+					record, fault.Quote(name))
 			}
 		}
 		if !attribute && string(v.Name) != string(e.Label) {
@@ -288,7 +291,8 @@ func (c *Column) name(taken map[string]bool) {
 
 // merge adds what another column holds.
 func (c *Column) merge(other *Column) {
-	for _, both := range [][2]*int{{&c.Number, &other.Number}, {&c.Text, &other.Text}, {&c.Other, &other.Other}} {
+	for _, both := range [][2]*int{{&c.Number, &other.Number}, {&c.Text, &other.Text},
+		{&c.Other, &other.Other}} {
 		if mine, theirs := both[0], *both[1]; *mine < 0 || theirs >= 0 && theirs < *mine {
 			*mine = theirs
 		}

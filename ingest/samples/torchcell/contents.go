@@ -98,7 +98,8 @@ func (c *Contents) failed(s *Store, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("keep the values of torchcell store %s in a temporary file in %s: %w", s.dir, os.TempDir(), err)
+	return fmt.Errorf("keep the values of torchcell store %s in a temporary file in %s: %w", s.dir,
+		os.TempDir(), err)
 }
 
 // fileBuffer is how much of the file is written or read at once.
@@ -144,11 +145,13 @@ func appendCell(to []byte, column, experiment int, v *Value) (cell []byte, ok bo
 	tag := uint64(column) << 2
 	switch {
 	case v.Types:
-		return binary.AppendUvarint(binary.AppendUvarint(to, tag+typesCell), uint64(experiment)), true
+		return binary.AppendUvarint(binary.AppendUvarint(to, tag+typesCell),
+			uint64(experiment)), true
 	case v.Text != nil:
 		return appendText(binary.AppendUvarint(to, tag+textCell), v.Text, 0), true
 	case !v.Other && !math.IsNaN(v.Number):
-		return binary.LittleEndian.AppendUint64(binary.AppendUvarint(to, tag+numberCell), math.Float64bits(v.Number)), true
+		return binary.LittleEndian.AppendUint64(binary.AppendUvarint(to, tag+numberCell),
+			math.Float64bits(v.Number)), true
 	}
 	return to, false
 }
@@ -199,8 +202,8 @@ func readFrame(in *bufio.Reader) (record []byte, err error) {
 	return record, err
 }
 
-// Decode reads record i of a chunk into a row, which is valid as long as the chunk. It can be called
-// from several goroutines.
+// Decode reads record i of a chunk into a row, which is valid as long as the chunk. It can be
+// called from several goroutines.
 func (c *Contents) Decode(chunk Chunk, i int, r *Row) {
 	(&reader{chunk.Records[i]}).row(r, c.targets)
 }

@@ -187,8 +187,11 @@ func (s *scanner) number() (float64, error) {
 	if errors.Is(err, decimal.ErrTooSmall) {
 		return 0, fmt.Errorf("found number %s, which is %w", fault.Quote(token), err)
 	}
-	if math.Abs(number) >= 1<<53 && !bytes.ContainsAny(token, ".eEI") && strconv.FormatFloat(number, 'f', 0, 64) != string(token) {
-		return 0, fmt.Errorf("found integer %s, which a 64-bit floating-point number cannot hold exactly", fault.Quote(token))
+	if math.Abs(number) >= 1<<53 && !bytes.ContainsAny(token, ".eEI") &&
+		strconv.FormatFloat(number, 'f', 0, 64) != string(token) {
+		return 0, fmt.Errorf(
+			"found integer %s, which a 64-bit floating-point number cannot hold exactly",
+			fault.Quote(token))
 	}
 	return number, nil
 }

@@ -94,7 +94,8 @@ type member struct {
 func (d *decoder) decode(r *Record, number int, text []byte) error {
 	d.text, d.at, d.depth = text, 0, 0
 	d.record, r.Number, r.Experiments = r, number, r.Experiments[:0]
-	d.perturbations.text, d.conditions.text = d.perturbations.text[:0], d.conditions.text[:0] // values are views
+	// values are views
+	d.perturbations.text, d.conditions.text = d.perturbations.text[:0], d.conditions.text[:0]
 	var err error
 	if d.next() == '[' {
 		err = d.elements(d.pair)
@@ -184,12 +185,13 @@ func (d *decoder) experiment() error {
 		switch string(name) {
 		case "genotype":
 			genotype = true
-			return againWithDetails(d, &d.perturbations, &e.Perturbations, e, &d.ofGenotype, func() error {
-				if d.next() == '[' {
-					return d.elements(func() error { return d.genotype(e) })
-				}
-				return d.genotype(e)
-			})
+			return againWithDetails(d, &d.perturbations, &e.Perturbations, e, &d.ofGenotype,
+				func() error {
+					if d.next() == '[' {
+						return d.elements(func() error { return d.genotype(e) })
+					}
+					return d.genotype(e)
+				})
 		case "phenotype":
 			phenotype = true
 			return d.phenotype(e)
@@ -204,7 +206,8 @@ func (d *decoder) experiment() error {
 		return d.walk(e, detail{name: name})
 	})
 	if slices.ContainsFunc(e.Perturbations, func(p Perturbation) bool { return p.Type != nil }) {
-		e.Attributes = append(e.Attributes, Value{Name: perturbationType, Number: math.NaN(), Types: true})
+		e.Attributes = append(e.Attributes,
+			Value{Name: perturbationType, Number: math.NaN(), Types: true})
 	}
 	err = missing(err, genotype, "genotype")
 	return missing(err, phenotype, "phenotype")
@@ -223,7 +226,8 @@ var (
 	notFinite         = []byte("not_finite")
 )
 
-var errPointer = errors.New(`found a pointer "$ref" in place of a genotype, expected the genotype itself`)
+var errPointer = errors.New(
+	`found a pointer "$ref" in place of a genotype, expected the genotype itself`)
 
 // genotype adds the genes of a genotype.
 func (d *decoder) genotype(e *Experiment) error {
@@ -294,7 +298,8 @@ func (d *decoder) environment(e *Experiment) error {
 			return d.walk(e, detail{name: compounds, always: true})
 		case "$ref":
 			e.Attributes = append(e.Attributes,
-				Value{Name: medium, Number: math.NaN(), Other: true}, Value{Name: temperature, Number: math.NaN(), Other: true})
+				Value{Name: medium, Number: math.NaN(), Other: true},
+				Value{Name: temperature, Number: math.NaN(), Other: true})
 			return d.walk(e, detail{name: []byte("environment"), always: true})
 		case "kind", "provenance", "provenance_gaps":
 			return d.skip()
@@ -308,7 +313,8 @@ func (d *decoder) temperature(e *Experiment) error {
 	before := len(e.Attributes)
 	d.next()
 	start := d.at
-	if err := d.inside("value", temperature, e); err != nil || len(e.Attributes) == before || d.text[start] != '{' {
+	if err := d.inside("value", temperature, e); err != nil || len(e.Attributes) == before ||
+		d.text[start] != '{' {
 		return err
 	}
 	d.at = start

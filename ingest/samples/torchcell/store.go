@@ -86,7 +86,8 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	if m := s.manifest; m != nil && m.Records != nil && *m.Records != pages.Entries() {
-		return fault.New(fault.Input, "copy the store again", "open torchcell store %s: found %s, expected %d as in %s",
+		return fault.New(fault.Input, "copy the store again",
+			"open torchcell store %s: found %s, expected %d as in %s",
 			s.dir, english.Plural(int(pages.Entries()), "record", ""), *m.Records, manifestName)
 	}
 	return nil
@@ -101,7 +102,8 @@ func (s *Store) openError(err error) error {
 		hint = "use " + inner
 	}
 	return fault.New(fault.Input, hint,
-		"open perturbations %s: found a folder without %s, expected a table or the lmdb folder of a torchcell build", s.dir, dataName)
+		"open perturbations %s: found a folder without %s, expected a table or the lmdb folder "+
+			"of a torchcell build", s.dir, dataName)
 }
 
 // Inputs identifies the store's files.
@@ -131,13 +133,15 @@ func checkComplete(dir string) error {
 		return err
 	}
 	stage := filepath.Dir(path)
-	if at := slices.Index(stages, filepath.Base(stage)); at < 1 || exists(filepath.Join(stage, completeName)) {
+	if at := slices.Index(stages, filepath.Base(stage)); at < 1 ||
+		exists(filepath.Join(stage, completeName)) {
 		return nil
 	}
 	for _, other := range stages {
 		if marker := filepath.Join(filepath.Dir(stage), other, completeName); exists(marker) {
 			return fault.New(fault.Input, "let torchcell finish its build, or use a complete stage",
-				"open torchcell store %s: the stage is unfinished: found no %s next to it, although %s exists", dir, completeName, marker)
+				"open torchcell store %s: the stage is unfinished: found no %s next to it, "+
+					"although %s exists", dir, completeName, marker)
 		}
 	}
 	return nil
@@ -177,7 +181,8 @@ func (s *Store) readManifest() error {
 func (s *Store) pages() (*lmdbfile.File, error) {
 	pages, err := lmdbfile.New(s.data, s.data.Size())
 	if err != nil {
-		err = fault.New(fault.Input, "copy the store again", "open torchcell store %s: %w", s.data.Path(), err)
+		err = fault.New(fault.Input, "copy the store again", "open torchcell store %s: %w",
+			s.data.Path(), err)
 		return nil, inputfile.Explain(err, s)
 	}
 	return pages, nil
@@ -202,8 +207,10 @@ func (s *Store) Records(yield func(*Record) error) error {
 		return s.Unchanged()
 	}
 	// hint of a record's error, or of another's
-	hint := cmp.Or(fault.HintOf(err), "copy the store again, or use the lmdb folder of a stage of a torchcell build")
-	return inputfile.Explain(fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir, err), s)
+	hint := cmp.Or(fault.HintOf(err),
+		"copy the store again, or use the lmdb folder of a stage of a torchcell build")
+	return inputfile.Explain(fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir,
+		err), s)
 }
 
 // text is the text of a record's value. It is valid until inflate is reset.
@@ -213,7 +220,8 @@ func (s *Store) text(number int, value []byte, inflate *inflater) ([]byte, error
 		return value, nil
 	}
 	if m.Keyspace != nil && uint64(number) >= *m.Keyspace {
-		return nil, fmt.Errorf("found record %d, expected a number below %d as in %s", number, *m.Keyspace, manifestName)
+		return nil, fmt.Errorf("found record %d, expected a number below %d as in %s", number,
+			*m.Keyspace, manifestName)
 	}
 	if m.Codec == "zlib" {
 		return inflate.bytes(value)

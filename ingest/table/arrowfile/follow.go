@@ -40,10 +40,12 @@ func follow(a arrow.Array) error {
 			digits = 76
 		}
 		if scale := t.GetScale(); scale < -digits || scale > digits {
-			return fmt.Errorf("found a decimal with scale %d, expected one from %d to %d", scale, -digits, digits)
+			return fmt.Errorf("found a decimal with scale %d, expected one from %d to %d", scale,
+				-digits, digits)
 		}
 		if precision := t.GetPrecision(); precision < 1 || precision > digits {
-			return fmt.Errorf("found a decimal with precision %d, expected one from 1 to %d", precision, digits)
+			return fmt.Errorf("found a decimal with precision %d, expected one from 1 to %d",
+				precision, digits)
 		}
 	case *array.Dictionary:
 		for i := range a.Len() {
@@ -68,7 +70,8 @@ func follow(a arrow.Array) error {
 		}
 	case array.ListLike: // including maps
 		for i := range a.Len() {
-			if start, end := a.ValueOffsets(i); start < 0 || end < start || end > int64(a.ListValues().Len()) {
+			if start, end := a.ValueOffsets(i); start < 0 || end < start ||
+				end > int64(a.ListValues().Len()) {
 				return errOffset
 			}
 		}

@@ -45,7 +45,8 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 	case strings.HasPrefix(string(magic), "FEA1"):
 		return nil, fault.New(fault.Input,
 			"write it with pyarrow.feather.write_feather(TABLE, FILE, version=2)",
-			"open table %s: found Feather version 1, expected version 2, which is an Arrow file", path)
+			"open table %s: found Feather version 1, expected version 2, which is an Arrow file",
+			path)
 	case err == nil && string(magic) != fileMagic && schemaAt(in, 0):
 		return nil, StreamError(path)
 	}
@@ -140,7 +141,8 @@ func (s *Source) checkRows(record arrow.Record) error {
 		}
 	}
 	if n := record.NumRows(); n < 0 || n > limit || n > 0 && len(s.Names) == 0 {
-		return fmt.Errorf("found a record batch of %d rows and %d columns, expected at most %d rows",
+		return fmt.Errorf(
+			"found a record batch of %d rows and %d columns, expected at most %d rows",
 			n, len(s.Names), limit)
 	}
 	return nil

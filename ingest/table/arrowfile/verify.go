@@ -99,13 +99,15 @@ func verify(file *io.SectionReader, frames bool) error {
 // damaged footer omits would be lost unnoticed. Messages follow each other up to the footer, as in
 // an Arrow stream: a schema, then the batches. Files from Polars have something else in place of
 // the schema.
-func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records []block, views int, frames bool) error {
+func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records []block, views int,
+	frames bool) error {
 	at := int64(magicSize)
 	if !schemaAt(file, at) {
 		if len(dictionaries)+len(records) == 0 {
 			return nil
 		}
-		at = slices.MinFunc(slices.Concat(dictionaries, records), func(a, b block) int { return cmp.Compare(a.offset, b.offset) }).offset
+		at = slices.MinFunc(slices.Concat(dictionaries, records),
+			func(a, b block) int { return cmp.Compare(a.offset, b.offset) }).offset
 	}
 	found := map[byte][]block{}
 	for at < footer {
@@ -139,7 +141,8 @@ func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records [
 	if len(found[schemaMessage]) > 1 {
 		return fmt.Errorf("found %d schemas, expected one", len(found[schemaMessage]))
 	}
-	if !slices.Equal(found[dictionaryBatch], dictionaries) || !slices.Equal(found[recordBatch], records) {
+	if !slices.Equal(found[dictionaryBatch], dictionaries) ||
+		!slices.Equal(found[recordBatch], records) {
 		return fmt.Errorf("the %d batches that its footer names are not the %d in the file",
 			len(dictionaries)+len(records), len(found[dictionaryBatch])+len(found[recordBatch]))
 	}
@@ -158,7 +161,8 @@ func schemaAt(file *io.SectionReader, offset int64) (is bool) {
 
 // messageAt returns the location and root of the message at a byte of the file. At the end of the
 // stream its metadata is empty.
-func messageAt(file *io.SectionReader, offset int64) (b block, message flatbuffers.Table, err error) {
+func messageAt(file *io.SectionReader,
+	offset int64) (b block, message flatbuffers.Table, err error) {
 	var prefix [continuationEnd]byte
 	if _, err := file.ReadAt(prefix[:], offset); err != nil {
 		return b, message, err
@@ -182,7 +186,8 @@ func messageAt(file *io.SectionReader, offset int64) (b block, message flatbuffe
 
 // verifyFields checks a vector of fields and the children of each, and counts the columns of string
 // or binary views among them.
-func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) (views int, err error) {
+func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT,
+	depth int) (views int, err error) {
 	if depth > maxNesting {
 		return 0, fmt.Errorf("found fields nested more than %d deep", maxNesting)
 	}
@@ -194,7 +199,8 @@ func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) (vi
 		return 0, nil
 	}
 	for i := range t.VectorLen(offset) {
-		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Vector(offset) + flatbuffers.UOffsetT(4*i))}
+		field := flatbuffers.Table{Bytes: t.Bytes,
+			Pos: t.Indirect(t.Vector(offset) + flatbuffers.UOffsetT(4*i))}
 		if err := checkVector(field, fieldMetadata, 4); err != nil {
 			return 0, err
 		}
@@ -279,7 +285,8 @@ func blocks(footer flatbuffers.Table, slot flatbuffers.VOffsetT) ([]block, error
 	all := make([]block, footer.VectorLen(offset))
 	for i := range all {
 		at := footer.Vector(offset) + flatbuffers.UOffsetT(blockSize*i)
-		all[i] = block{offset: footer.GetInt64(at), metadata: footer.GetInt32(at + 8), body: footer.GetInt64(at + 16)}
+		all[i] = block{offset: footer.GetInt64(at), metadata: footer.GetInt32(at + 8),
+			body: footer.GetInt64(at + 16)}
 	}
 	return all, nil
 }
@@ -313,14 +320,16 @@ func verifyFrames(file *io.SectionReader, message flatbuffers.Table, body int64)
 	if err := checkVector(batch, recordBuffers, bufferSize); err != nil {
 		return err
 	}
-	codec, offset := compression.GetByteSlot(compressionCodec, lz4Frames), flatbuffers.UOffsetT(batch.Offset(recordBuffers))
+	codec, offset := compression.GetByteSlot(compressionCodec, lz4Frames),
+		flatbuffers.UOffsetT(batch.Offset(recordBuffers))
 	if offset == 0 {
 		return nil
 	}
 	for i := range batch.VectorLen(offset) {
 		at := batch.Vector(offset) + flatbuffers.UOffsetT(bufferSize*i)
 		if length := batch.GetInt64(at + 8); length > 0 {
-			if err := verifyFrame(io.NewSectionReader(file, body+batch.GetInt64(at), length), codec); err != nil {
+			if err := verifyFrame(io.NewSectionReader(file, body+batch.GetInt64(at), length),
+				codec); err != nil {
 				return fmt.Errorf("compressed buffer %d: %w", i, err)
 			}
 		}
@@ -341,10 +350,12 @@ func verifyFrame(buffer *io.SectionReader, codec byte) error {
 	switch {
 	case length == -1: // not compressed
 		return nil
-	case codec == lz4Frames && len(head) > 4 && binary.LittleEndian.Uint32(head) == lz4Magic && head[4]&lz4Checksum != 0:
+	case codec == lz4Frames && len(head) > 4 && binary.LittleEndian.Uint32(head) == lz4Magic &&
+		head[4]&lz4Checksum != 0:
 		content = lz4.NewReader(frame)
 	case codec != lz4Frames && header.Decode(head) == nil && header.HasCheckSum:
-		decoder, err := zstd.NewReader(frame, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(largestFrame))
+		decoder, err := zstd.NewReader(frame, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(largestFrame))
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,10 @@ const lz4Raw compress.Compression = 7
 // page states, up to 64 GB in zstd; they stop when dst is full, before a gzip page's checksum; and
 // they pass a page that is shorter than dst.
 var decoders = map[compress.Compression]func(dst, src []byte) (int, error){
-	compress.Codecs.Uncompressed: func(dst, src []byte) (int, error) { copy(dst, src); return len(src), nil },
+	compress.Codecs.Uncompressed: func(dst, src []byte) (int, error) {
+		copy(dst, src)
+		return len(src), nil
+	},
 	compress.Codecs.Snappy: func(dst, src []byte) (int, error) {
 		if n, err := snappy.DecodedLen(src); err != nil || n != len(dst) {
 			return n, err
@@ -50,7 +53,8 @@ var decoders = map[compress.Compression]func(dst, src []byte) (int, error){
 	lz4Raw: func(dst, src []byte) (int, error) { return lz4.UncompressBlock(src, dst) },
 }
 
-var zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true)) // fails for wrong options only
+// fails for wrong options only
+var zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true))
 
 // readToEnd fills dst, and reads on to the end of r, which checks its checksum there.
 func readToEnd(dst []byte, r io.Reader) (int, error) {

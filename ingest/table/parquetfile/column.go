@@ -27,7 +27,8 @@ type column struct {
 	left   int64 // rows of the row group
 }
 
-func newColumn(l leaf, stored *schema.Column, pages file.PageReader, rows int64, memory memory.Allocator, pool *sync.Pool) *column {
+func newColumn(l leaf, stored *schema.Column, pages file.PageReader, rows int64,
+	memory memory.Allocator, pool *sync.Pool) *column {
 	reader := file.NewRecordReader(stored, l.levels, l.values, memory, pool)
 	reader.SetPageReader(pages)
 	return &column{leaf: l, reader: reader, pages: pages, left: rows}
@@ -62,7 +63,8 @@ func (c *column) lists(elements arrow.Array, n int) (arrow.Array, error) {
 	definitions, repetitions := c.reader.DefLevels(), c.reader.RepLevels()
 	for i := range c.reader.LevelsPos() {
 		if repetitions[i] == 0 && len(starts) < n {
-			if definitions[i] >= c.leaf.levels.RepeatedAncestorDefLevel-1 { // below it, the list is missing; at it, empty
+			// below it, the list is missing; at it, empty
+			if definitions[i] >= c.leaf.levels.RepeatedAncestorDefLevel-1 {
 				bitutil.SetBit(valid, len(starts))
 			}
 			starts = append(starts, at)
@@ -76,8 +78,10 @@ func (c *column) lists(elements arrow.Array, n int) (arrow.Array, error) {
 	if len(starts) < n || int(at) != elements.Len() {
 		return nil, errShortChunk
 	}
-	buffers := []*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(append(starts, at)))}
-	data := array.NewData(arrow.ListOf(c.leaf.values), n, buffers, []arrow.ArrayData{elements.Data()}, array.UnknownNullCount, 0)
+	buffers := []*memory.Buffer{memory.NewBufferBytes(valid),
+		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(append(starts, at)))}
+	data := array.NewData(arrow.ListOf(c.leaf.values), n, buffers,
+		[]arrow.ArrayData{elements.Data()}, array.UnknownNullCount, 0)
 	return array.MakeFromData(data), nil
 }
 
@@ -92,7 +96,8 @@ func (c *column) values() arrow.Array {
 		}
 		if arrow.IsDecimal(t.ID()) {
 			bytes := stored.(interface{ Value(i int) []byte })
-			return decimals(t, stored.Len(), buffers[0], func(i int) *big.Int { return bigEndian(bytes.Value(i)) })
+			return decimals(t, stored.Len(), buffers[0],
+				func(i int) *big.Int { return bigEndian(bytes.Value(i)) })
 		}
 		if content := buffers[len(buffers)-1]; content != nil && content.Len() > math.MaxInt32 {
 			panic("found texts of more than 2 GiB in one batch")
@@ -135,7 +140,8 @@ func arrayOf(t arrow.DataType, n int, buffers ...*memory.Buffer) arrow.Array {
 }
 
 // narrow makes an array of a smaller type. It panics on values that the type does not have.
-func narrow[T int8 | int16 | uint8 | uint16](t arrow.DataType, stored []int32, valid *memory.Buffer) arrow.Array {
+func narrow[T int8 | int16 | uint8 | uint16](
+	t arrow.DataType, stored []int32, valid *memory.Buffer) arrow.Array {
 	narrowed := make([]T, len(stored))
 	for i, value := range stored {
 		missing := valid != nil && !bitutil.BitIsSet(valid.Bytes(), i)
@@ -146,13 +152,15 @@ func narrow[T int8 | int16 | uint8 | uint16](t arrow.DataType, stored []int32, v
 	return arrayOf(t, len(stored), valid, memory.NewBufferBytes(arrow.GetBytes(narrowed)))
 }
 
-func decimals(t arrow.DataType, n int, valid *memory.Buffer, value func(i int) *big.Int) arrow.Array {
+func decimals(t arrow.DataType, n int, valid *memory.Buffer,
+	value func(i int) *big.Int) arrow.Array {
 	if t.ID() == arrow.DECIMAL128 {
 		values := make([]decimal128.Num, n)
 		for i := range values {
 			values[i] = decimal128.FromBigInt(value(i))
 		}
-		return arrayOf(t, n, valid, memory.NewBufferBytes(arrow.Decimal128Traits.CastToBytes(values)))
+		return arrayOf(t, n, valid,
+			memory.NewBufferBytes(arrow.Decimal128Traits.CastToBytes(values)))
 	}
 	values := make([]decimal256.Num, n)
 	for i := range values {

@@ -29,7 +29,8 @@ const minPageBuffer, pageBuffer = 16 << 10, 64 << 10
 // openPages opens the pages of a column chunk. It replaces the Parquet reader's own buffer by a
 // bufio.Reader, because that buffer returns stale bytes at the end of a chunk: in a damaged file it
 // would read them as headers forever.
-func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, column *schema.Column,
+func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData,
+	column *schema.Column,
 	memory *rows.Allocator) (*checkedPages, error) {
 	if chunk.CryptoMetadata() != nil {
 		return nil, errors.New("the file is encrypted")
@@ -42,10 +43,12 @@ func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, c
 		start = min(start, chunk.DictionaryPageOffset())
 	}
 	size := chunk.TotalCompressedSize()
-	buffered := bufio.NewReaderSize(io.NewSectionReader(section, start, size), int(min(max(size, minPageBuffer), pageBuffer)))
+	buffered := bufio.NewReaderSize(io.NewSectionReader(section, start, size),
+		int(min(max(size, minPageBuffer), pageBuffer)))
 	stream := &pageStream{buffered: buffered}
 	pages, err := file.NewPageReader(stream, chunk.NumValues(), chunk.Compression(), memory, nil)
-	return &checkedPages{PageReader: pages, stream: stream, column: column, left: chunk.NumValues()}, err
+	return &checkedPages{PageReader: pages, stream: stream, column: column,
+		left: chunk.NumValues()}, err
 }
 
 // checkedPages returns an error for pages with a wrong checksum or length, and for data pages that
@@ -89,7 +92,8 @@ func (p *checkedPages) Err() error {
 // checkEncoding returns an error for delta encodings, which writers use only on request.
 func checkEncoding(page file.Page) error {
 	switch encoding := parquet.Encoding(page.Encoding()); encoding {
-	case parquet.Encodings.Plain, parquet.Encodings.PlainDict, parquet.Encodings.RLEDict, parquet.Encodings.RLE:
+	case parquet.Encodings.Plain, parquet.Encodings.PlainDict, parquet.Encodings.RLEDict,
+		parquet.Encodings.RLE:
 		return nil
 	default:
 		return fault.New(fault.Input, "write the file in plain or dictionary encoding",
@@ -98,7 +102,8 @@ func checkEncoding(page file.Page) error {
 }
 
 var (
-	errLevels = errors.New("found a page with fewer levels than values, or with a level that its schema does not have")
+	errLevels = errors.New(
+		"found a page with fewer levels than values, or with a level that its schema does not have")
 	errLength = errors.New("found a page that is longer or shorter than its values")
 )
 
@@ -117,7 +122,8 @@ func checkContent(page file.Page, column *schema.Column) error {
 			if highest == 0 {
 				continue
 			}
-			if encoding := [...]parquet.Encoding{page.RepetitionLevelEncoding(), page.DefinitionLevelEncoding()}[i]; encoding != parquet.Encodings.RLE {
+			if encoding := [...]parquet.Encoding{page.RepetitionLevelEncoding(),
+				page.DefinitionLevelEncoding()}[i]; encoding != parquet.Encodings.RLE {
 				return nil
 			}
 			length := int(binary.LittleEndian.Uint32(data))
@@ -133,12 +139,15 @@ func checkContent(page file.Page, column *schema.Column) error {
 		default: // a dictionary
 			return nil
 		}
-		rest, found, ok := takeRuns(stored, bits.Len16(uint16(highest)), int(page.NumValues()), &highest)
+		rest, found, ok := takeRuns(stored, bits.Len16(uint16(highest)), int(page.NumValues()),
+			&highest)
 		if !ok {
 			return errLevels
 		}
-		if _, v2 := page.(*file.DataPageV2); v2 && len(rest) > 0 { // the values would start at another byte
-			return fmt.Errorf("found levels of a page %d bytes shorter than its header says", len(rest))
+		// the values would start at another byte
+		if _, v2 := page.(*file.DataPageV2); v2 && len(rest) > 0 {
+			return fmt.Errorf("found levels of a page %d bytes shorter than its header says",
+				len(rest))
 		}
 		present = found // of the definition levels in the end
 	}
@@ -281,7 +290,8 @@ func (s *pageStream) begin(header []byte) error {
 	const contentSize, checksum = 3, 4
 	*s = pageStream{buffered: s.buffered}
 	ctx := context.Background()
-	fields := thrift.NewTCompactProtocolConf(&thrift.StreamTransport{Reader: bytes.NewReader(header)}, nil)
+	fields := thrift.NewTCompactProtocolConf(
+		&thrift.StreamTransport{Reader: bytes.NewReader(header)}, nil)
 	for {
 		_, kind, id, err := fields.ReadFieldBegin(ctx)
 		if err != nil || kind == thrift.STOP {
@@ -318,7 +328,8 @@ func (s *pageStream) Read(p []byte) (int, error) {
 // check compares the page with its header.
 func (s *pageStream) check() error {
 	if s.left != 0 {
-		return fmt.Errorf("found a page %d bytes shorter than its header says: %w", s.left, io.ErrUnexpectedEOF)
+		return fmt.Errorf("found a page %d bytes shorter than its header says: %w", s.left,
+			io.ErrUnexpectedEOF)
 	}
 	if s.crc != nil && *s.crc != s.sum {
 		return fmt.Errorf("found a page with CRC %08x, expected %08x", s.sum, *s.crc)

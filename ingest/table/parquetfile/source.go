@@ -1,5 +1,6 @@
-// Package parquetfile reads Apache Parquet files as tables. It reads pages with the Parquet library,
-// but not rows: of a file with a wrong bit, the library's reader of rows crashes the program.
+// Package parquetfile reads Apache Parquet files as tables. It reads pages with the Parquet
+// library, but not rows: of a file with a wrong bit, the library's reader of rows crashes the
+// program.
 package parquetfile
 
 import (
@@ -35,10 +36,12 @@ type Source struct {
 // Open opens a table. The caller keeps ownership of the file.
 func Open(path string, in *io.SectionReader) (*Source, error) {
 	s := &Source{
-		Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size()), window: firstRows,
+		Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size()),
+		window: firstRows,
 	}
 	err := rows.Guard(func() (err error) {
-		if s.reader, err = file.NewParquetReader(in, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
+		if s.reader, err = file.NewParquetReader(in,
+			file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
 			return err
 		}
 		durations, err := durations(s.reader.MetaData())
@@ -67,7 +70,8 @@ func (s *Source) describe(all *schema.Schema, durations map[string]arrow.DataTyp
 		field, l := all.Root().Field(i), leaf{kind: rows.Other}
 		if indices := leaves[field]; len(indices) == 1 {
 			l = newLeaf(field, all.Column(indices[0]), indices[0])
-			if duration := durations[field.Name()]; duration != nil && l.typed == arrow.PrimitiveTypes.Int64 {
+			if duration := durations[field.Name()]; duration != nil &&
+				l.typed == arrow.PrimitiveTypes.Int64 {
 				l.values, l.typed, l.kind = duration, duration, rows.Other
 			}
 		}
@@ -159,8 +163,10 @@ func (s *Source) openGroup() error {
 		}
 		s.columns[i] = newColumn(l, described, pages, s.left, s.memory, s.reader.BufferPool())
 	}
-	if opened == 0 && s.left > rows.MaxEmptyRows { // no column would contradict a wrong number of rows
-		return fmt.Errorf("row group %d has %d rows, expected at most %d", s.group-1, s.left, rows.MaxEmptyRows)
+	// no column would contradict a wrong number of rows
+	if opened == 0 && s.left > rows.MaxEmptyRows {
+		return fmt.Errorf("row group %d has %d rows, expected at most %d", s.group-1, s.left,
+			rows.MaxEmptyRows)
 	}
 	return nil
 }
@@ -177,7 +183,8 @@ func checkFooter(r *file.Reader) error {
 		group := r.RowGroup(i).MetaData()
 		rows += group.NumRows()
 		if group.NumColumns() != all.Schema.NumColumns() {
-			return fmt.Errorf("row group %d: found %d columns, expected %d as in its schema", i, group.NumColumns(), all.Schema.NumColumns())
+			return fmt.Errorf("row group %d: found %d columns, expected %d as in its schema", i,
+				group.NumColumns(), all.Schema.NumColumns())
 		}
 		for k := range group.NumColumns() {
 			chunk, err := group.ColumnChunk(k)
@@ -236,20 +243,25 @@ func checkSchema(all *metadata.FileMetaData) error {
 	for i, field := range fields {
 		logical, element := field.LogicalType(), stored[i]
 		switch logical.(type) {
-		case *schema.TimestampLogicalType, *schema.TimeLogicalType: // pyarrow's two types of a local time differ
+		// pyarrow's two types of a local time differ
+		case *schema.TimestampLogicalType, *schema.TimeLogicalType:
 		case schema.ListLogicalType:
 			list, ok := field.(*schema.GroupNode)
-			if !ok || list.NumFields() != 1 || list.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
+			if !ok || list.NumFields() != 1 ||
+				list.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
 				return fmt.Errorf("field %q: found a list without elements", field.Name())
 			}
 		default:
-			decimal := schema.DecimalMetadata{IsSet: element.IsSetScale() && element.IsSetPrecision(), Scale: element.GetScale(), Precision: element.GetPrecision()}
+			decimal := schema.DecimalMetadata{IsSet: element.IsSetScale() &&
+				element.IsSetPrecision(), Scale: element.GetScale(), Precision: element.GetPrecision()}
 			if element.IsSetLogicalType() && element.IsSetConvertedType() &&
 				!logical.IsCompatible(schema.ConvertedType(element.GetConvertedType()), decimal) {
-				return fmt.Errorf("field %q: found types %s and %s, expected one", field.Name(), logical, element.GetConvertedType())
+				return fmt.Errorf("field %q: found types %s and %s, expected one", field.Name(),
+					logical, element.GetConvertedType())
 			}
 		}
-		if repetition := field.RepetitionType(); repetition < parquet.Repetitions.Required || repetition > parquet.Repetitions.Repeated {
+		if repetition := field.RepetitionType(); repetition < parquet.Repetitions.Required ||
+			repetition > parquet.Repetitions.Repeated {
 			return fmt.Errorf("field %q: found repetition %d", field.Name(), repetition)
 		}
 	}
@@ -269,11 +281,14 @@ func preorder(fields []schema.Node, field schema.Node) []schema.Node {
 
 // checkChunk compares what a row group says about a column with the schema.
 func checkChunk(chunk *metadata.ColumnChunkMetaData, column *schema.Column, rows int64) error {
-	if path := chunk.PathInSchema().String(); path != column.Path() || chunk.Type() != column.PhysicalType() {
-		return fmt.Errorf("found values of %q as %s, expected %q as %s", path, chunk.Type(), column.Path(), column.PhysicalType())
+	if path := chunk.PathInSchema().String(); path != column.Path() ||
+		chunk.Type() != column.PhysicalType() {
+		return fmt.Errorf("found values of %q as %s, expected %q as %s", path, chunk.Type(),
+			column.Path(), column.PhysicalType())
 	}
 	if column.MaxRepetitionLevel() == 0 && chunk.NumValues() != rows {
-		return fmt.Errorf("found %d values of %q, expected %d", chunk.NumValues(), column.Path(), rows)
+		return fmt.Errorf("found %d values of %q, expected %d", chunk.NumValues(), column.Path(),
+			rows)
 	}
 	return nil
 }

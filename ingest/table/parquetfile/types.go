@@ -79,16 +79,21 @@ func durations(file *metadata.FileMetaData) (found map[string]arrow.DataType, er
 		err = rows.Guard(func() error {
 			message = message[prefix:]
 			child := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) flatbuffers.Table {
-				return flatbuffers.Table{Bytes: message, Pos: t.Indirect(t.Pos + flatbuffers.UOffsetT(t.Offset(slot)))}
+				return flatbuffers.Table{Bytes: message,
+					Pos: t.Indirect(t.Pos + flatbuffers.UOffsetT(t.Offset(slot)))}
 			}
-			schema := child(flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}, messageHeader)
+			schema := child(flatbuffers.Table{Bytes: message,
+				Pos: flatbuffers.GetUOffsetT(message)}, messageHeader)
 			fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
 			for i := range schema.VectorLen(fields) {
-				field := flatbuffers.Table{Bytes: message, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(4*i))}
+				field := flatbuffers.Table{Bytes: message,
+					Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(4*i))}
 				if field.GetByteSlot(fieldTypeKind, 0) == duration {
-					name := field.ByteVector(field.Pos + flatbuffers.UOffsetT(field.Offset(fieldName)))
+					name := field.ByteVector(field.Pos +
+						flatbuffers.UOffsetT(field.Offset(fieldName)))
 					kind := child(field, fieldType)
-					found[string(name)] = &arrow.DurationType{Unit: arrow.TimeUnit(kind.GetInt16Slot(durationUnit, milliseconds))}
+					found[string(name)] = &arrow.DurationType{Unit: arrow.TimeUnit(
+						kind.GetInt16Slot(durationUnit, milliseconds))}
 				}
 			}
 			return nil
@@ -139,7 +144,8 @@ func typeOfLeaf(column *schema.Column) arrow.DataType {
 		switch logical.(type) {
 		case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 			return arrow.BinaryTypes.String
-		case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType, schema.BSONLogicalType:
+		case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType,
+			schema.BSONLogicalType:
 			return arrow.BinaryTypes.Binary
 		}
 	case parquet.Types.FixedLenByteArray:
@@ -156,13 +162,16 @@ func typeOfLeaf(column *schema.Column) arrow.DataType {
 // typeOfInteger is the Arrow type of integers, which is plain if they are nothing else.
 func typeOfInteger(logical schema.LogicalType, plain arrow.DataType) arrow.DataType {
 	units := map[schema.TimeUnitType]arrow.TimeUnit{
-		schema.TimeUnitMillis: arrow.Millisecond, schema.TimeUnitMicros: arrow.Microsecond, schema.TimeUnitNanos: arrow.Nanosecond,
+		schema.TimeUnitMillis: arrow.Millisecond, schema.TimeUnitMicros: arrow.Microsecond,
+		schema.TimeUnitNanos: arrow.Nanosecond,
 	}
 	switch logical := logical.(type) {
 	case *schema.IntLogicalType:
-		signed := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16,
+		signed := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Int8,
+			16: arrow.PrimitiveTypes.Int16,
 			32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}
-		unsigned := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16,
+		unsigned := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8,
+			16: arrow.PrimitiveTypes.Uint16,
 			32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}
 		if logical.IsSigned() {
 			return signed[logical.BitWidth()]

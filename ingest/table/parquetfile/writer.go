@@ -28,7 +28,8 @@ func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
 		if nullable {
 			repetition = parquet.Repetitions.Optional
 		}
-		return schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{}, parquet.Types.ByteArray, 0, -1)
+		return schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{},
+			parquet.Types.ByteArray, 0, -1)
 	}
 	var nodes schema.FieldList
 	for _, field := range fields {
@@ -41,7 +42,8 @@ func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
 			node, err = text(field.Name, field.Nullable)
 		case arrow.LIST:
 			if node, err = text("element", false); err == nil {
-				node, err = schema.ListOfWithName(field.Name, node, parquet.Repetitions.Required, -1)
+				node, err = schema.ListOfWithName(field.Name, node, parquet.Repetitions.Required,
+					-1)
 			}
 		default:
 			panic(fmt.Sprintf("no Parquet column of %s", field.Type))
@@ -122,7 +124,8 @@ func textsThere(values arrow.Array) (there []parquet.ByteArray, definitions, rep
 				definitions = append(definitions, 0)
 				continue
 			}
-			there, definitions = append(there, parquet.ByteArray(values.Value(i))), append(definitions, 1)
+			there, definitions = append(there, parquet.ByteArray(values.Value(i))),
+				append(definitions, 1)
 		}
 	case *array.List:
 		texts := values.ListValues().(*array.String)
@@ -133,7 +136,8 @@ func textsThere(values arrow.Array) (there []parquet.ByteArray, definitions, rep
 			}
 			for k := start; k < end; k++ {
 				there = append(there, parquet.ByteArray(texts.Value(int(k))))
-				definitions, repetitions = append(definitions, 1), append(repetitions, int16(min(k-start, 1)))
+				definitions, repetitions = append(definitions, 1),
+					append(repetitions, int16(min(k-start, 1)))
 			}
 		}
 	}

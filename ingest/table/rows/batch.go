@@ -117,7 +117,8 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	case v.integer != nil:
 		n := v.integer(i)
 		if !exact(n) {
-			return 0, false, fmt.Errorf("found integer %d, which a 64-bit floating-point number cannot hold exactly", n)
+			return 0, false, fmt.Errorf(
+				"found integer %d, which a 64-bit floating-point number cannot hold exactly", n)
 		}
 		return float64(n), false, nil
 	case v.float != nil:

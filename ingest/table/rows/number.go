@@ -66,13 +66,18 @@ func parseNumber(text []byte) (value float64, missing bool, err error) {
 		return 0, false, fault.New(fault.Input, tooSmallHint,
 			"found number %s, which is %w", fault.Quote(text), err)
 	case errors.Is(err, strconv.ErrRange):
-		return 0, false, fmt.Errorf("found number %s, which is beyond the range of 64-bit floating-point numbers", fault.Quote(text))
+		return 0, false, fmt.Errorf(
+			"found number %s, which is beyond the range of 64-bit floating-point numbers",
+			fault.Quote(text))
 	case err != nil && isOdd(text):
-		return 0, false, fault.New(fault.Input, PlainNumberHint, "found %s, expected a number %s", fault.Quote(text), PlainNumber)
+		return 0, false, fault.New(fault.Input, PlainNumberHint, "found %s, expected a number %s",
+			fault.Quote(text), PlainNumber)
 	case err != nil:
 		return 0, false, fmt.Errorf("found %s, expected a number", fault.Quote(text))
 	case math.Abs(value) >= 1<<53 && !exactText(value, text):
-		return 0, false, fmt.Errorf("found integer %s, which a 64-bit floating-point number cannot hold exactly", fault.Quote(text))
+		return 0, false, fmt.Errorf(
+			"found integer %s, which a 64-bit floating-point number cannot hold exactly",
+			fault.Quote(text))
 	}
 	return value, false, nil
 }
@@ -108,13 +113,15 @@ const PlainNumberHint = `save the table with decimal points, and without commas 
 
 const tooSmallHint = "store logarithms of the column's numbers, such as -log10 of p-values"
 
-var commaNumber = regexp.MustCompile(`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)([eE][-+]?[0-9]+)?$`)
+var commaNumber = regexp.MustCompile(
+	`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)([eE][-+]?[0-9]+)?$`)
 
 // isOdd reports whether a text is no number here but one to its reader: with a comma before its
 // decimals, commas between thousands (1,234.5; 1.234,5), or the minus sign of typesetting.
 func isOdd(text []byte) bool {
 	plain := bytes.Replace(text, []byte("\u2212"), []byte("-"), 1)
-	return len(plain) < len(text) && isNumber(plain) || bytes.IndexByte(plain, ',') >= 0 && commaNumber.Match(plain)
+	return len(plain) < len(text) && isNumber(plain) ||
+		bytes.IndexByte(plain, ',') >= 0 && commaNumber.Match(plain)
 }
 
 // exactText reports whether value is exactly the integer that text spells. It is always true for

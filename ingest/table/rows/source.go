@@ -37,8 +37,8 @@ type Source interface {
 	// Type is the type of a column's values in the file. It is utf8 for text files, and nil for
 	// Parquet types without an equivalent in Arrow or that Batch.Array cannot return.
 	Type(column int) arrow.DataType
-	// KeepType says that a column is read only by Batch.Array, so that it need not be converted. Call
-	// it before Fill. Type must not be nil.
+	// KeepType says that a column is read only by Batch.Array, so that it need not be converted.
+	// Call it before Fill. Type must not be nil.
 	KeepType(column int)
 	// Metadata is what an Arrow file's schema says of a column under a key, "" if nothing.
 	Metadata(column int, key string) string

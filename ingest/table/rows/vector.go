@@ -94,7 +94,8 @@ func newVector(kind Kind, a arrow.Array) vector {
 	case *array.Dictionary:
 		entries := newVector(kind, a.Dictionary())
 		v.null = func(i int) bool { return a.IsNull(i) || entries.missing(a.GetValueIndex(i)) }
-		v.integer, v.float, v.text = through(a, entries.integer), through(a, entries.float), through(a, entries.text)
+		v.integer, v.float, v.text = through(a, entries.integer), through(a, entries.float),
+			through(a, entries.text)
 	case *array.String: // the usual one, without a call through an interface for each value
 		v.text = func(i int) []byte { return bytesOf(a.Value(i)) }
 	case interface{ Value(int) string }: // LargeString, StringView
@@ -105,7 +106,8 @@ func newVector(kind Kind, a arrow.Array) vector {
 		elements := newVector(Text, a.ListValues())
 		v.list, v.elements = a, &elements
 	default:
-		panic(fmt.Sprintf("found an array of %s, expected numbers, texts or lists of texts", a.DataType()))
+		panic(fmt.Sprintf("found an array of %s, expected numbers, texts or lists of texts",
+			a.DataType()))
 	}
 	return v
 }
@@ -116,7 +118,8 @@ func (v *vector) missing(i int) bool {
 
 func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
-func integers[T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(i int) T) func(i int) int64 {
+func integers[T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(i int) T) func(
+	i int) int64 {
 	return func(i int) int64 { return int64(value(i)) }
 }
 
