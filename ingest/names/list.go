@@ -53,7 +53,8 @@ func (r *Resolver) ReadList(file *inputfile.File, drop bool) (list List, err err
 func openList(file *inputfile.File) (in *table.Reader, column int, err error) {
 	head, err := table.Head(file, 1, table.TextOptions{})
 	var options table.TextOptions
-	if err == nil && len(head) == 1 && len(head[0]) == 1 && head[0][0] != "id" {
+	isField := len(head) == 1 && len(head[0]) == 1
+	if err == nil && isField && head[0][0] != "id" {
 		options.Columns = []string{"id"}
 	}
 	if in, err = table.OpenFile(file, options); err != nil {

@@ -47,8 +47,8 @@ func (o *idOrder) endRow(failed int64) int64 {
 	return failed
 }
 
-// end returns a fault.Input for the first id above a row that an earlier row has.
-func (o *idOrder) end(above int64) error {
+// checkEnd returns a fault.Input for the first id above a row that an earlier row has.
+func (o *idOrder) checkEnd(above int64) error {
 	above = o.endRow(above)
 	repeated := make(map[distinct.Hash]bool)
 	for hash, times := range o.hashes.All() {

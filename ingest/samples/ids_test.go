@@ -39,7 +39,7 @@ func TestSampleIDsOfEqualHashes(t *testing.T) {
 		for _, id := range strings.Fields(text) {
 			ids.hashes.Add(distinct.Hash(same([]byte(id))))
 		}
-		switch err := ids.end(allRows); {
+		switch err := ids.checkEnd(allRows); {
 		case want == "" && err != nil:
 			t.Error(err)
 		case want != "":

@@ -133,7 +133,8 @@ func appendKindsOf(text []byte, r *Record, gene uint32, experiment int) []byte {
 	start := len(text)
 	concerns := func(m Mention) bool {
 		ofExperiment := experiment == allExperiments || m.Experiment == experiment
-		return ofExperiment && m.isGene() && m.Answer.Gene == gene && m.Kind != nil
+		ofGene := m.isGene() && m.Answer.Gene == gene
+		return ofExperiment && ofGene && m.Kind != nil
 	}
 	for i, m := range r.Mentions {
 		repeats := func(earlier Mention) bool {

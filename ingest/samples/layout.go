@@ -207,6 +207,12 @@ func (h *header) readContents(
 	return all, nil
 }
 
+// isCode reports whether a number is written as codes are: with a zero before another digit.
+func isCode(number string) bool {
+	rest, isZero := strings.CutPrefix(strings.TrimLeft(number, "+-"), "0")
+	return isZero && strings.IndexAny(rest, "0123456789") == 0
+}
+
 // add records the column's fields in a batch. Missing values (see table.Batch.Number) are neither
 // numbers nor text. Both in a column that must not be mixed is a fault.Input that names the first
 // such text, and so is a number there in another notation, such as 0,5.
@@ -222,8 +228,7 @@ func (c *columnContents) add(h *header, r *table.Reader, b *table.Batch) error {
 		c.text, c.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(c.column, text))
 	}
 	for i := 0; c.codes && !c.coded && i < b.Len; i++ {
-		digits := strings.TrimLeft(string(b.Text(c.column, i)), "+-")
-		c.coded = len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
+		c.coded = isCode(string(b.Text(c.column, i)))
 	}
 	isMixed := c.number != "" && c.text != ""
 	if c.mixed || odd < 0 && !isMixed {

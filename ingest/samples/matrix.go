@@ -331,7 +331,7 @@ func (o *matrixOrder) cell(
 	return ingest.Kept, nil
 }
 
-func (o *matrixOrder) end(above int64) error {
+func (o *matrixOrder) checkEnd(above int64) error {
 	if o.halves == nil || above < allRows {
 		return nil
 	}

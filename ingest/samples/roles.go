@@ -72,7 +72,8 @@ func (c columnContents) role(name string, spec reading) columnRole {
 	isText := c.attributeType() == ingest.TextAttribute && !isMixed
 	fileSays := c.noted || c.measured
 	byName := isNoted(name) && !fileSays && !textOnly
-	isAttribute := isText || byName || c.noted || slices.Contains(spec.Ignore, name)
+	isDeclared := c.noted || slices.Contains(spec.Ignore, name)
+	isAttribute := isText || byName || isDeclared
 	canBeRead := c.number != "" || c.text != "" || c.other == ""
 	switch {
 	case !canBeRead,

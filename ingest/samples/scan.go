@@ -39,8 +39,8 @@ type scan[B any] struct {
 type inOrder[B any] interface {
 	// add sees a part. An error is of a row of the part.
 	add(p *part[B]) (row int64, err error)
-	// end returns an error that only all rows show, or all above one that failed.
-	end(above int64) error
+	// checkEnd returns an error that only all rows show, or all above one that failed.
+	checkEnd(above int64) error
 }
 
 // A part is some rows on their way through a worker.
@@ -127,7 +127,7 @@ func (s *scan[B]) batches(
 			above, failed = row, fmt.Errorf("read perturbations %s: %w", s.where(row), failed)
 		}
 		if s.inOrder != nil {
-			failed = cmp.Or(s.inOrder.end(above), failed)
+			failed = cmp.Or(s.inOrder.checkEnd(above), failed)
 		}
 		if failed != nil {
 			yield(nil, failed)

@@ -123,8 +123,8 @@ func openText(path string, in io.ReadCloser, options TextOptions, isSheet bool) 
 		}
 	}
 	text := s.buffer[s.begin:s.end]
-	s.quoted = isSheet || s.delimiter != '\t' && s.delimiter != ' ' ||
-		startsQuoted(text, s.delimiter) || s.quotedColumn(text)
+	mayQuote := isSheet || s.delimiter != '\t' && s.delimiter != ' '
+	s.quoted = mayQuote || startsQuoted(text, s.delimiter) || s.quotedColumn(text)
 	s.width = len(s.header)
 	if s.headless = s.header != nil && !options.Header; !s.headless {
 		if err := s.readHeader(); err != nil {

@@ -91,7 +91,8 @@ func (w *workbook) find(sheet string) (name, part string, err error) {
 		}
 		visible := s.State == "" || s.State == "visible"
 		isTable := !strings.HasPrefix(part, "/xl/chartsheets/")
-		if s.Name == sheet || sheet == "" && visible && isTable {
+		isFirst := sheet == "" && visible && isTable
+		if s.Name == sheet || isFirst {
 			return s.Name, part[1:], nil
 		}
 		names = append(names, s.Name)

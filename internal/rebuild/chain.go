@@ -72,7 +72,7 @@ type Result struct {
 // A run that failed because of its input, settings or verification leaves nothing behind.
 func (c *Chain) Run(ctx context.Context) (*Result, error) {
 	result := &Result{}
-	plan, held, err := c.begin()
+	plan, held, err := c.planAndSweep()
 	if err != nil {
 		return result, err
 	}
@@ -95,9 +95,9 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 	return result, c.clearDamage(plan, result.Version)
 }
 
-// begin makes the plan, and removes what killed runs left. held: an operator keeps current at an
+// planAndSweep makes the plan, and removes what killed runs left. held: an operator keeps current at an
 // older version.
-func (c *Chain) begin() (plan *Plan, held bool, err error) {
+func (c *Chain) planAndSweep() (plan *Plan, held bool, err error) {
 	if plan, err = c.Plan(); err != nil {
 		return nil, false, err
 	}

@@ -35,7 +35,7 @@ func (k StepKind) HasParts() bool { return k == Build || k == Verify }
 // plan says so. The caller holds the lock alone.
 func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 	result := &Result{}
-	plan, held, err := r.begin()
+	plan, held, err := r.planAndSweep()
 	if err != nil {
 		return result, err
 	}

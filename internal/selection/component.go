@@ -20,12 +20,12 @@ func (c *components) connect(genes []uint32) {
 		}
 	}
 	for _, gene := range genes {
-		(*c)[c.of(gene)] = c.of(genes[0])
+		(*c)[c.root(gene)] = c.root(genes[0])
 	}
 }
 
-// of returns the gene that stands for a gene's component, and shortens the way to it.
-func (c *components) of(gene uint32) uint32 {
+// root returns the gene that stands for a gene's component, and shortens the way to it.
+func (c *components) root(gene uint32) uint32 {
 	for (*c)[gene] != gene {
 		(*c)[gene] = (*c)[(*c)[gene]]
 		gene = (*c)[gene]

@@ -318,8 +318,8 @@ func (p *pins) add(id, name, where string, fractions []Fraction) error {
 	return nil
 }
 
-// of is the pin of a sample; nil for none.
-func (p *pins) of(number int, id []byte) (*pin, error) {
+// pinOf returns the pin of a sample; nil for none.
+func (p *pins) pinOf(number int, id []byte) (*pin, error) {
 	found := p.byID[string(id)]
 	if found == nil {
 		return nil, nil

@@ -266,7 +266,7 @@ func numberKey(value float64) string {
 }
 
 func (s *splitter) add(number int, row *ingest.Sample) error {
-	pin, err := s.pins.of(number, row.ID)
+	pin, err := s.pins.pinOf(number, row.ID)
 	if err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (s *splitter) appendKey(key []byte, row *ingest.Sample) []byte {
 	case s.unitKey != nil:
 		return append(key, s.unitKey(row)...)
 	case s.By == ByComponent && len(row.Genes) > 0:
-		return genotypeKey(key, []uint32{s.components.of(row.Genes[0])})
+		return genotypeKey(key, []uint32{s.components.root(row.Genes[0])})
 	}
 	return genotypeKey(key, row.Genes)
 }

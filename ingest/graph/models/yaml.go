@@ -50,14 +50,14 @@ func parseYAML(path string, text []byte) (*Model, error) {
 		}
 	}
 	model := &Model{modelFile: r.modelFile}
-	err = r.each(sections["metabolites"], func(entry Entry, _ map[string]*yaml.Node) error {
+	err = r.eachEntry(sections["metabolites"], func(entry Entry, _ map[string]*yaml.Node) error {
 		model.metabolites = append(model.metabolites, entry)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = r.each(sections["reactions"], func(entry Entry, values map[string]*yaml.Node) error {
+	err = r.eachEntry(sections["reactions"], func(entry Entry, values map[string]*yaml.Node) error {
 		reaction, err := r.reaction(entry, values)
 		model.reactions = append(model.reactions, reaction)
 		return err
@@ -121,8 +121,8 @@ func (r yamlReader) entries(node *yaml.Node) (map[string]*yaml.Node, error) {
 	return entries, err
 }
 
-// each visits the entries of a section.
-func (r yamlReader) each(
+// eachEntry visits the entries of a section.
+func (r yamlReader) eachEntry(
 	section *yaml.Node, visit func(entry Entry, values map[string]*yaml.Node) error,
 ) error {
 	if section.Kind != yaml.SequenceNode {

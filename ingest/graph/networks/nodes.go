@@ -31,8 +31,8 @@ type nodes struct {
 	ids   []string
 }
 
-// of returns the nodes of a type that the graph has, or makes a type that grows.
-func (t *Types) of(nodeType string) *nodes {
+// nodesOf returns the nodes of a type that the graph has, or makes a type that grows.
+func (t *Types) nodesOf(nodeType string) *nodes {
 	found := t.types[nodeType]
 	if found == nil {
 		table := t.graph.NodesOf(nodeType)

@@ -71,7 +71,7 @@ func (s *Spec) Read(
 	return tables, accounts, nil
 }
 
-func (f *file) genes() *nodes { return f.types.of(ingest.Gene) }
+func (f *file) genes() *nodes { return f.types.nodesOf(ingest.Gene) }
 
 func (f *file) isUndirected() bool { return f.Undirected != nil && *f.Undirected }
 

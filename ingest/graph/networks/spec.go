@@ -121,6 +121,7 @@ func (s *Spec) Check() error {
 	readsNames := s.StripPrefix+s.Split+string(s.Name) != "" || s.UpperCase
 	hasRange := s.Min != nil || s.Max != nil
 	isIndexed := s.IndexBase != 0
+	lacksWeight := isTable && len(s.Weight) == 0
 	wrong := func(hint, format string, args ...any) error {
 		return fault.New(fault.Usage, hint, format, args...)
 	}
@@ -141,7 +142,7 @@ func (s *Spec) Check() error {
 	case s.IDs != "" && readsNames:
 		return wrong("remove them", "found ids beside strip_prefix, name, upper_case or split, "+
 			"which are about names")
-	case isTable && len(s.Weight) == 0 && (hasRange || s.Nonzero):
+	case lacksWeight && (hasRange || s.Nonzero):
 		return wrong("name the weight column",
 			"weight: missing, although min, max or nonzero is set")
 	case hasRange && s.Nonzero:
@@ -154,7 +155,7 @@ func (s *Spec) Check() error {
 	case isIndexed && s.IDs == "":
 		return wrong("name the file of the ids that the numbers refer to",
 			"ids: missing, although index_base is set")
-	case s.Top != nil && isTable && len(s.Weight) == 0:
+	case s.Top != nil && lacksWeight:
 		return wrong("name the weight column", "weight: missing, although top is set")
 	}
 	for _, relation := range s.Relations() {

@@ -40,8 +40,8 @@ type tableEnd struct {
 // openTable prepares an edge list for reading.
 func (f *file) openTable(files *inputfile.Files) (reader, error) {
 	t := &tableReader{file: f, name: regexp.MustCompile(string(f.Name))}
-	t.from = tableEnd{nodes: f.types.of(f.FromType), areGenes: f.FromType == ingest.Gene}
-	t.to = tableEnd{nodes: f.types.of(f.ToType), areGenes: f.ToType == ingest.Gene}
+	t.from = tableEnd{nodes: f.types.nodesOf(f.FromType), areGenes: f.FromType == ingest.Gene}
+	t.to = tableEnd{nodes: f.types.nodesOf(f.ToType), areGenes: f.ToType == ingest.Gene}
 	var err error
 	if f.IDs != "" {
 		if t.ids, err = readIDs(files, f.IDs); err != nil {
