@@ -18,7 +18,7 @@ import (
 // It fills in defaults, and completes the fields of type Place:
 //
 //	File   string   `yaml:"file" required:"yes"`           // in place of yes, a hint
-//	Loops  Loops    `yaml:"self_loops" words:"keep none"`  // if it is set, it has one of the words
+//	Loops  Loops    `yaml:"self_loops" words:"keep none"`  // if it is set, one of the words
 //	Name   string   `yaml:"name" default:"has_annotation"`
 //	Ignore []string `yaml:"ignore" forms:"matrix"`         // for sections of these forms; *: any
 //	Table  Table    `yaml:",inline" required:"file"`       // a key of what is inline

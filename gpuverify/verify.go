@@ -81,8 +81,8 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 func newVerifier(dataset *store.Dataset, o Options) (*verifier, error) {
 	o.Method, o.Workers = methodFor(dataset, o.Method), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	v := &verifier{dataset: dataset, Options: o, reference: &Reference{}, report: Report{
-		Dataset: dataset.Dir, Variant: string(dataset.Manifest.Variant), Device: "cpu", Method: o.Method,
-		FirstDifferences: []Difference{}, FirstDamaged: []Damage{},
+		Dataset: dataset.Dir, Variant: string(dataset.Manifest.Variant), Device: "cpu",
+		Method: o.Method, FirstDifferences: []Difference{}, FirstDamaged: []Damage{},
 	}}
 	v.compareAll, v.release = v.compareOnCPU, func() {}
 	if o.Devices != nil {
@@ -100,7 +100,8 @@ func methodFor(dataset *store.Dataset, wanted Method) Method {
 }
 
 // check checks some samples and files, and digests the samples.
-func (v *verifier) check(ctx context.Context, first, end int, files []store.File) (digests []string, err error) {
+func (v *verifier) check(ctx context.Context, first, end int,
+	files []store.File) (digests []string, err error) {
 	v.first, v.end = first, end
 	err = v.checkFiles(ctx, files, func(ctx context.Context) error {
 		ready, err := v.prepare()
@@ -117,8 +118,10 @@ func (v *verifier) check(ctx context.Context, first, end int, files []store.File
 
 // finish completes the report of work that began at start.
 func (v *verifier) finish(start time.Time) *Report {
-	slices.SortStableFunc(v.report.FirstDifferences, func(a, b Difference) int { return a.Sample - b.Sample })
-	slices.SortStableFunc(v.report.FirstDamaged, func(a, b Damage) int { return a.Sample - b.Sample })
+	slices.SortStableFunc(v.report.FirstDifferences,
+		func(a, b Difference) int { return a.Sample - b.Sample })
+	slices.SortStableFunc(v.report.FirstDamaged,
+		func(a, b Damage) int { return a.Sample - b.Sample })
 	v.report.Seconds = time.Since(start).Seconds()
 	v.report.SamplesPerSecond = float64(v.report.Samples) / v.report.Seconds
 	return &v.report
@@ -142,7 +145,8 @@ type verifier struct {
 
 // checkFiles compares data files with the manifest, and meanwhile does the work that follows: a
 // dataset may be one large file, which takes one core. Damaged files are listed before all else.
-func (v *verifier) checkFiles(ctx context.Context, files []store.File, work func(ctx context.Context) error) error {
+func (v *verifier) checkFiles(ctx context.Context, files []store.File,
+	work func(ctx context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(v.Workers + 1)
 	group.Go(fault.Catch(func() error { return work(ctx) }))
@@ -230,9 +234,11 @@ func (v *verifier) checkContent(digests []string) {
 			return // damaged, which is known
 		}
 	}
-	v.report.LogicalContent = store.LogicalContent(m.StructureDigest, m.Options.ReactionRule, m.Columns(), sums)
+	v.report.LogicalContent = store.LogicalContent(m.StructureDigest, m.Options.ReactionRule,
+		m.Columns(), sums)
 	if v.report.LogicalContent != m.LogicalContent {
-		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, v.report.LogicalContent, m.LogicalContent))
+		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir,
+			v.report.LogicalContent, m.LogicalContent))
 	}
 }
 
@@ -257,13 +263,17 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 // checkMasks compares the masks that the manifest lists with the graph's.
 func (v *verifier) checkMasks() error {
 	for i, want := range v.rules.Masks {
-		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.Name || found[i].Size != want.Size {
-			return fmt.Errorf("%s: the manifest's masks differ from its graph's, expected mask %d to be %s, of size %d",
+		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.Name ||
+			found[i].Size != want.Size {
+			return fmt.Errorf(
+				"%s: the manifest's masks differ from its graph's, "+
+					"expected mask %d to be %s, of size %d",
 				v.dataset.Dir, i, want.Name, want.Size)
 		}
 	}
 	if found, want := len(v.dataset.Manifest.Masks), len(v.rules.Masks); found != want {
-		return fmt.Errorf("%s: the manifest lists %d masks, expected the %d of its graph", v.dataset.Dir, found, want)
+		return fmt.Errorf("%s: the manifest lists %d masks, expected the %d of its graph",
+			v.dataset.Dir, found, want)
 	}
 	return nil
 }
@@ -335,7 +345,8 @@ func (v *verifier) useStoredIncidence() error {
 				continue
 			}
 			if rows++; rows == 1 {
-				first = fmt.Sprintf("%s %s: %s", nodes.Type, nodes.IDs[i], v.firstDifference(want, have))
+				first = fmt.Sprintf("%s %s: %s", nodes.Type, nodes.IDs[i],
+					v.firstDifference(want, have))
 			}
 		}
 	}

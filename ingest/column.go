@@ -130,8 +130,8 @@ func TypeName(t arrow.DataType) (name string, ok bool) {
 	case *arrow.NullType, *arrow.BooleanType,
 		*arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
 		*arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type,
-		*arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type, *arrow.Decimal128Type,
-		*arrow.Decimal256Type,
+		*arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type,
+		*arrow.Decimal128Type, *arrow.Decimal256Type,
 		*arrow.Date32Type, *arrow.Date64Type, *arrow.Time32Type, *arrow.Time64Type,
 		*arrow.TimestampType, *arrow.DurationType,
 		*arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType,
@@ -169,10 +169,10 @@ func TypeName(t arrow.DataType) (name string, ok bool) {
 // equal if their bytes are:
 //
 //	byte 0 for a null, or byte 1 and
-//	    numbers, times        their bytes, little-endian; floating-point numbers bit for bit, including NaN and -0
+//	    numbers, times        their bytes, little-endian; floating-point bit for bit, with NaN and -0
 //	    bool                  byte 0 or 1
 //	    text, bytes           uint64 length in bytes, and the bytes
-//	    lists, maps           uint64 length, and each element as a value; a map's are structs of key and value
+//	    lists, maps           uint64 length, and each element; a map's are structs of key and value
 //	    structs               each field as a value
 //
 // A dictionary value is encoded as its entry. The type must be one that TypeName knows.

@@ -19,8 +19,9 @@ type Unmeasured struct {
 
 // NewUnmeasured returns an Unmeasured that has seen no samples.
 func NewUnmeasured(columns Columns) *Unmeasured {
-	u := &Unmeasured{names: columns.PhenotypeNames(), first: make([]float64,
-		len(columns.Phenotypes)), last: make([]float64, len(columns.Phenotypes))}
+	u := &Unmeasured{names: columns.PhenotypeNames(),
+		first: make([]float64, len(columns.Phenotypes)),
+		last:  make([]float64, len(columns.Phenotypes))}
 	for k, phenotype := range columns.Phenotypes {
 		u.open = append(u.open, k)
 		if phenotype.StatisticOf == "" {

@@ -64,7 +64,8 @@ type Manifest struct {
 	Inputs          Inputs             `json:"inputs"`
 	GraphDigest     string             `json:"graph_digest"`     // ingest.Graph.Digest
 	StructureDigest string             `json:"structure_digest"` // without the genes' names
-	LogicalContent  string             `json:"logical_content"`  // equal for all variants of one input
+	// equal for all variants of one input
+	LogicalContent string `json:"logical_content"`
 	// the samples' checksums are bound to it; see Identify
 	Identity string       `json:"identity"`
 	Shards   []ShardRange `json:"shards,omitempty"`
@@ -145,8 +146,11 @@ func (m *Manifest) Description() string {
 	some := func(n int, what string) string {
 		return humanize.Comma(int64(n)) + " " + english.PluralWord(n, what, "")
 	}
-	return fmt.Sprintf("A cell graph under gene deletions: %s with %s of %s in total, which say what is left of the graph. "+
-		"This variant stores %s.", some(m.Samples, "sample"), some(len(m.Masks), "mask"), some(m.MaskPositions(), "position"), stores[m.Variant])
+	return fmt.Sprintf(
+		"A cell graph under gene deletions: %s with %s of %s in total, "+
+			"which say what is left of the graph. This variant stores %s.",
+		some(m.Samples, "sample"), some(len(m.Masks), "mask"), some(m.MaskPositions(), "position"),
+		stores[m.Variant])
 }
 
 // MaskPositions counts the positions of all masks of a sample.
@@ -185,7 +189,8 @@ func (m *Manifest) Cut(count int) {
 	m.Shards = nil
 	for i := range count {
 		first, next := i*m.Samples/count, (i+1)*m.Samples/count
-		m.Shards = append(m.Shards, ShardRange{fmt.Sprintf("shard-%05d-of-%05d", i, count), first, next - first})
+		m.Shards = append(m.Shards,
+			ShardRange{fmt.Sprintf("shard-%05d-of-%05d", i, count), first, next - first})
 	}
 }
 
@@ -197,7 +202,8 @@ func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	json.Unmarshal(marshal(other), &right)
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Manifest]()) {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if key != "files" && key != "checksum" && !slices.Contains(except, key) && !bytes.Equal(left[key], right[key]) {
+		if key != "files" && key != "checksum" && !slices.Contains(except, key) &&
+			!bytes.Equal(left[key], right[key]) {
 			return key
 		}
 	}
@@ -254,7 +260,8 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	_, noFolder := os.Stat(dir)
 	switch {
 	case err != nil && errors.Is(noFolder, fs.ErrNotExist):
-		return nil, nil, fault.New(fault.Failed, "check the path", "open dataset %s: there is no such folder", dir)
+		return nil, nil, fault.New(fault.Failed, "check the path",
+			"open dataset %s: there is no such folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil, fault.New(fault.Input, hintInside(dir),
 			"open dataset %s: it has no %s, expected a dataset", dir, manifestName)
@@ -270,7 +277,8 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	}
 	if m.FormatVersion != FormatVersion {
 		return nil, nil, fault.New(fault.Input,
-			"build it again with 'tcbuild incidence' or 'tcbuild dataset', or read it with the version of tcbuild that built it",
+			"build it again with 'tcbuild incidence' or 'tcbuild dataset', "+
+				"or read it with the version of tcbuild that built it",
 			"read %s: format version %d, expected %d", path, m.FormatVersion, FormatVersion)
 	}
 	err = m.check()
@@ -289,8 +297,9 @@ func (m *Manifest) check() error {
 	positions := 0
 	for _, mask := range m.Masks {
 		if mask.Size < 0 || mask.Size > math.MaxInt32-positions {
-			return fmt.Errorf("masks: %s has size %d, after %d positions, expected at most %d in total", mask.Name,
-				mask.Size, positions, math.MaxInt32)
+			return fmt.Errorf(
+				"masks: %s has size %d, after %d positions, expected at most %d in total",
+				mask.Name, mask.Size, positions, math.MaxInt32)
 		}
 		positions += mask.Size
 	}
@@ -308,7 +317,9 @@ func (m *Manifest) check() error {
 	switch m.Variant {
 	case Incidence:
 		if m.Samples < 0 || len(m.Shards) > 0 {
-			return fmt.Errorf("found %d samples in %d shards, expected 0 or more samples, no shards", m.Samples, len(m.Shards))
+			return fmt.Errorf(
+				"found %d samples in %d shards, expected 0 or more samples, no shards", m.Samples,
+				len(m.Shards))
 		}
 		for _, name := range []string{incidenceName, positionsName} {
 			if _, err := m.file(name); err != nil {
@@ -319,7 +330,8 @@ func (m *Manifest) check() error {
 	case Indices, FullMasks:
 		return m.checkShards()
 	}
-	return fmt.Errorf("variant: found %q, expected %s, %s or %s", m.Variant, Incidence, Indices, FullMasks)
+	return fmt.Errorf("variant: found %q, expected %s, %s or %s", m.Variant, Incidence, Indices,
+		FullMasks)
 }
 
 // checkSamples checks the layout and the files of the sample table.
@@ -328,8 +340,10 @@ func (m *Manifest) checkSamples() error {
 		return nil
 	}
 	layout := sampletable.LayoutOf(m.Columns())
-	if found := (sampletable.Layout{PartSamples: m.SamplesPerPart, BatchSamples: m.SamplesPerBatch}); found != layout {
-		return fmt.Errorf("samples_per_part and samples_per_batch: found %+v, expected %+v", found, layout)
+	found := sampletable.Layout{PartSamples: m.SamplesPerPart, BatchSamples: m.SamplesPerBatch}
+	if found != layout {
+		return fmt.Errorf("samples_per_part and samples_per_batch: found %+v, expected %+v", found,
+			layout)
 	}
 	for _, name := range layout.Names(m.Samples) {
 		if _, err := m.file(samplesName + "/" + name); err != nil {
@@ -357,7 +371,9 @@ func (m *Manifest) checkShards() error {
 		return fmt.Errorf("samples_per_value: found %d, expected 1 or more", m.SamplesPerValue)
 	}
 	if m.Samples < 1 || len(m.Shards) < 1 || len(m.Shards) > m.Samples {
-		return fmt.Errorf("shards: found %d for %d samples, expected one or more, none of them empty", len(m.Shards), m.Samples)
+		return fmt.Errorf(
+			"shards: found %d for %d samples, expected one or more, none of them empty",
+			len(m.Shards), m.Samples)
 	}
 	cut := Manifest{Samples: m.Samples}
 	cut.Cut(len(m.Shards))

@@ -100,7 +100,8 @@ func (d *Dataset) share(folder, to string) error {
 		if !within {
 			continue
 		}
-		from, to := filepath.Join(d.Dir, filepath.FromSlash(file.Name)), filepath.Join(to, filepath.FromSlash(name))
+		from, to := filepath.Join(d.Dir, filepath.FromSlash(file.Name)),
+			filepath.Join(to, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
@@ -133,11 +134,13 @@ func (d *Dataset) openSamples() (*sampletable.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sampletable.Open(samplesFolder{d}, checksums, d.Manifest.Columns(), d.Manifest.Samples, d.Manifest.LogicalContent)
+	return sampletable.Open(samplesFolder{d}, checksums, d.Manifest.Columns(), d.Manifest.Samples,
+		d.Manifest.LogicalContent)
 }
 
 // EachSample reads the samples in order. A row lives until the next.
-func (d *Dataset) EachSample(ctx context.Context, see func(number int, row *ingest.Sample) error) error {
+func (d *Dataset) EachSample(ctx context.Context,
+	see func(number int, row *ingest.Sample) error) error {
 	table, err := d.Samples()
 	if err != nil {
 		return err
@@ -174,14 +177,16 @@ func (f samplesFolder) Damaged(name string, err error) error {
 // and labels. It is the same for every variant, codec and number of shards. Strings and lists are
 // preceded by their length as u32, which is little-endian:
 //
-//	"tcbuild logical content 3" | structure digest | reaction rule | phenotype names | attribute names and types
+//	"tcbuild logical content 3" | structure digest | reaction rule
+//	phenotype names | attribute names and types
 //	and for each file that the sample table has: the SHA-256 of its samples (sampletable.Digest)
 //
 // So processes can digest the samples of different files, and their number does not matter.
 //
 // The masks are a function of graph, rule and genotype; `tcbuild verify` proves that the stored
 // masks are its values.
-func LogicalContent(structureDigest string, rule incidence.ReactionRule, columns ingest.Columns, files [][sha256.Size]byte) string {
+func LogicalContent(structureDigest string, rule incidence.ReactionRule, columns ingest.Columns,
+	files [][sha256.Size]byte) string {
 	var content []byte
 	count := func(n int) { content = binary.LittleEndian.AppendUint32(content, uint32(n)) }
 	text := func(text string) {
@@ -224,10 +229,11 @@ func (d *Dataset) DigestPart(ctx context.Context, part int) (sum [sha256.Size]by
 		return sum, err
 	}
 	digest, size := sampletable.NewDigest(d.Manifest.Columns()), d.Manifest.samplesPerPart()
-	err = table.ScanRange(part*size, min((part+1)*size, d.Manifest.Samples), 4096, func(samples *ingest.Samples) error {
-		digest.Add(samples, 0, samples.Len())
-		return context.Cause(ctx)
-	})
+	err = table.ScanRange(part*size, min((part+1)*size, d.Manifest.Samples), 4096,
+		func(samples *ingest.Samples) error {
+			digest.Add(samples, 0, samples.Len())
+			return context.Cause(ctx)
+		})
 	return digest.Sum(), err
 }
 
@@ -245,7 +251,8 @@ func (m *Manifest) Identify() {
 		Options       Options
 		Columns       ingest.Columns
 		Perturbations []ingest.Input
-	}{FormatVersion: m.FormatVersion, Variant: m.Variant, Codec: m.Codec, LogicalContent: m.LogicalContent}))
+	}{FormatVersion: m.FormatVersion, Variant: m.Variant, Codec: m.Codec,
+		LogicalContent: m.LogicalContent}))
 	m.Identity = hex.EncodeToString(sum[:])
 }
 

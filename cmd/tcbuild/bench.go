@@ -20,8 +20,10 @@ func newBench(e *env) *cobra.Command {
 variant with every codec and read it back, in several rounds. Prints tables, plots size
 against loading time in DIR/report.html, and writes every figure to DIR/results.json. The
 datasets take up to 3 GB of disk at a time by default, and are removed at the end.`,
-		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
-  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000`,
+		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow \
+      --out demo/bench
+  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow \
+      --out big/bench --extrapolate 20000000`,
 	}
 	flags := cmd.Flags()
 	set := inputFlags(cmd, &o.Options)

@@ -29,7 +29,8 @@ no warnings.
 Earlier copies of the two files are replaced; no other file changes, and no other command
 reads them. 'stage' does not copy them. A new version of 'rebuild' keeps them if the dataset
 is the same as in the version before.`,
-		Example: `  tcbuild croissant demo/indices --license CC-BY-4.0 --date 2026-01-31 --citation "Doe, J. (2026). A screen."
+		Example: `  tcbuild croissant demo/indices --license CC-BY-4.0 --date 2026-01-31 \
+      --citation "Doe, J. (2026). A screen."
   tcbuild croissant demo/indices --config demo.yaml`,
 	}
 	flags := cmd.Flags()

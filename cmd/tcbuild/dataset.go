@@ -27,8 +27,10 @@ positions (indices) or whole (full-masks).
 The same input and options give the same bytes with any number of workers. To resume
 an interrupted build after its last complete shard, run the same command again.
 To share the work between machines, see the steps of 'tcbuild rebuild'.`,
-		Example: `  tcbuild dataset --mode indices --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices
-  tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw`,
+		Example: `  tcbuild dataset --mode indices \
+      --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices
+  tcbuild dataset --mode full-masks --codec raw \
+      --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw`,
 	}
 	set := datasetFlags(cmd, &o)
 	flags := cmd.Flags()
@@ -50,8 +52,8 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 			if len(codecs) == 0 { // of any mode, until one is given
 				codecs = append(encode.Codecs(encode.Indices), encode.Codecs(encode.FullMasks)...)
 			}
-			return slices.Compact(
-				slices.Sorted(slices.Values(codecs))), cobra.ShellCompDirectiveNoFileComp
+			slices.Sort(codecs)
+			return slices.Compact(codecs), cobra.ShellCompDirectiveNoFileComp
 		})
 	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
 		return runBuild(ctx, e, o)
@@ -67,7 +69,8 @@ func newIncidence(e *env) *cobra.Command {
 incidence cache: the positions that each gene and reaction removes, from which readers
 make the masks. It is the smallest variant, and for most uses the fastest.
 Without --perturbations, build only the cache.`,
-		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
+		Example: `  tcbuild incidence --graph demo/graph \
+      --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
 	set := datasetFlags(cmd, &o)
 	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {

@@ -66,9 +66,8 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int, html string) e
 		hint = "pass --limit 0 to list every difference"
 	}
 	first := report.Findings[0]
-	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: found %s; first: %s: %s", a,
-		b,
-		english.Plural(len(report.Findings), "kind of difference", "kinds of differences"),
+	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: found %s; first: %s: %s",
+		a, b, english.Plural(len(report.Findings), "kind of difference", "kinds of differences"),
 		oneLine(first.What), humanCount(first.Count))
 }
 

@@ -71,15 +71,18 @@ var shellWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	var lines []string
+	joined := strings.NewReplacer("\\\n", " ")
 	for _, cmd := range allCommands() {
-		for line := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", " ")) {
+		for line := range strings.Lines(joined.Replace(cmd.Example)) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 				lines = append(lines, line)
 			}
 		}
 	}
-	for _, document := range []string{"README.md", "docs/input.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"} {
-		for _, line := range regexp.MustCompile(`(?m)^(    )?tcbuild .*`).FindAllString(read(t, "../../"+document), -1) {
+	example := regexp.MustCompile(`(?m)^(    )?tcbuild .*`)
+	documents := []string{"README.md", "docs/input.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"}
+	for _, document := range documents {
+		for _, line := range example.FindAllString(joined.Replace(read(t, "../../"+document)), -1) {
 			if !strings.Contains(line, " $") { // the variables of a workflow, which is run as printed
 				lines = append(lines, strings.TrimSpace(line))
 			}

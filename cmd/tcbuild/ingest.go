@@ -27,7 +27,8 @@ sources, fetch downloads their files, and graph and perturbations read them.`,
 		Example: `  tcbuild ingest fetch --config yeast
   tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
-  tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 --graph yeast/graph --out sga.arrow`,
+  tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 \
+      --graph yeast/graph --out sga.arrow`,
 	})
 	cmd.AddCommand(newIngestSources(e), newIngestGraph(e), newIngestPerturbations(e),
 		newIngestFetch(e))

@@ -38,7 +38,8 @@ lists every key.`,
       --genes-columns gene_a,gene_b --phenotypes score --unknown-genes drop-sample
   tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 alleles=[deletion,ts] \
       --graph yeast/graph --aliases SGD_features.tab --out sga.arrow
-  tcbuild ingest perturbations scores.tsv --source matrix columns_are=genes --graph yeast/graph --out scores.arrow
+  tcbuild ingest perturbations scores.tsv --source matrix columns_are=genes \
+      --graph yeast/graph --out scores.arrow
   tcbuild ingest perturbations build/processed/lmdb --graph yeast/graph --out build.arrow`,
 	}
 	flags := cmd.Flags()

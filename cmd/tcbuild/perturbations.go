@@ -71,8 +71,8 @@ func perturbationFlags(cmd *cobra.Command) *perturbations {
 	p := &perturbations{flags: flags}
 	spec := &p.given
 	flags.Var(setName{p}, perturbationKey,
-		"perturbation set: `FILE`, the lmdb folder of a torchcell "+
-			"build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
+		"perturbation set: `FILE`, the lmdb folder of a torchcell build, "+
+			"or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
 	flags.StringVar(&p.source, "source", "",
 		"`NAME` of the public source that the set comes from; 'tcbuild ingest sources' lists them")
 	flags.StringSliceVar(&spec.GenesColumns, "genes-columns", nil,

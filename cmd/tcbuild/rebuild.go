@@ -90,7 +90,8 @@ keep=5 or variants=[indices]. 'tcbuild docs operations' has examples, 'tcbuild d
 settings' lists every key.`,
 		Example: `  tcbuild rebuild --config quickstart
   tcbuild rebuild --config my.yaml --dry-run
-  tcbuild rebuild --config my.yaml --quiet --if-busy ok --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
+  tcbuild rebuild --config my.yaml --quiet --if-busy ok \
+      --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
   tcbuild rebuild --config my.yaml --step prepare --parts 16
   tcbuild rebuild --config my.yaml --step build --part 3/16`,
 	}
@@ -117,7 +118,8 @@ settings' lists every key.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, but change nothing")
 	choiceFlag(cmd, &o.ifBusy, "if-busy", "fail", []string{"fail", "ok"},
 		"what to do if another run is rebuilding the dataset: fail exits with 75; "+
-			"ok says so on stdout, or nothing with --quiet, and exits with 0, unless this is a step")
+			"ok says so on stdout, or nothing with --quiet, and exits with 0, "+
+			"unless this is a step")
 	logFlag(flags, &o.logFile, "log-file", "also append the log to `FILE`")
 	metrics := &output{
 		path: &o.metricsFile, role: optional, ours: beginsWith(rebuild.MetricsBegin),
@@ -135,8 +137,7 @@ settings' lists every key.`,
 		"make the newest version current again after somebody went back to an older one")
 	require(cmd, "root")
 	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy",
-		"log-file", "metrics-file",
-		"step", "part", "parts", "forward"}
+		"log-file", "metrics-file", "step", "part", "parts", "forward"}
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	o.given = flags
 	return set.configured(e, cmd, &o.build.Spec, func(ctx context.Context, _ []string) error {
@@ -379,9 +380,8 @@ func printRebuilt(e *env, chain *rebuild.Rebuild, result *rebuild.Result) error 
 			return err
 		}
 		runErr := disk.ReadJSON(filepath.Join(dataset, "run.json"), &run)
-		if err := errors.Join(runErr,
-			disk.ReadJSON(filepath.Join(result.Version, rebuild.ReportName(variant)),
-				&report)); err != nil {
+		path := filepath.Join(result.Version, rebuild.ReportName(variant))
+		if err := errors.Join(runErr, disk.ReadJSON(path, &report)); err != nil {
 			return fmt.Errorf("read how %s was made: %w", dataset, err)
 		}
 		rows = append(rows,

@@ -23,7 +23,8 @@ func newSelect(e *env) *cobra.Command {
 also records the expression and the dataset's content digest. The selection works with every
 variant of the same input; readers refuse it for any other dataset. 'tcbuild docs input'
 describes the language of expressions.`,
-		Example: `  tcbuild select demo/indices --where 'fitness < 0.8 and deletions() == 3' --out demo/sick.arrow
+		Example: `  tcbuild select demo/indices --where 'fitness < 0.8 and deletions() == 3' \
+      --out demo/sick.arrow
   tcbuild select demo/indices --where 'deletes_any("YAL001C", "YBR010W")' --out demo/two.arrow`,
 	}
 	whereFlag(cmd.Flags(), &expression)
@@ -87,18 +88,22 @@ do (few-shot). With --by gene, gene=FILE alone holds out the listed genes, and t
 straddle parts; samples held out by other conditions are in that part whatever their genes.
 
 Each part gets its fraction to within one sample, genotype, gene (before any move) or value; by
-component, as near as components allow; with --stratify, to within one for each value of the column (missing values count as a value).
-Stratifying fails if the column has more than 1,000 values, or, with --by genotype, if it differs
-between samples of a genotype.
+component, as near as components allow; with --stratify, to within one for each value of the column
+(missing values count as a value). Stratifying fails if the column has more than 1,000 values, or,
+with --by genotype, if it differs between samples of a genotype.
 
 --pin FILE assigns samples, and with them their genotype or genes, to parts. Pinned samples
 count towards the part's fraction. A part with more pinned samples than its fraction keeps
 them, and the other parts share the rest. Unknown or repeated ids, unknown parts,
 contradictory pins and empty parts are errors.`,
-		Example: `  tcbuild split demo/indices --fractions train=0.8,val=0.1,test=0.1 --by genotype --seed 1 --out demo/split
-  tcbuild split demo/indices --fractions train=0.9,test=0.1 --by sample --stratify perturbation-count --out demo/strata
-  tcbuild split demo/indices --fractions train=0.8,test=0.2 --by gene --straddling parts --out demo/genes
-  tcbuild split cells --fractions train=0.9,val=0.1 --by genotype --hold-out cell_type=K562 --out zero_shot
+		Example: `  tcbuild split demo/indices --fractions train=0.8,val=0.1,test=0.1 \
+      --by genotype --seed 1 --out demo/split
+  tcbuild split demo/indices --fractions train=0.9,test=0.1 --by sample \
+      --stratify perturbation-count --out demo/strata
+  tcbuild split demo/indices --fractions train=0.8,test=0.2 --by gene \
+      --straddling parts --out demo/genes
+  tcbuild split cells --fractions train=0.9,val=0.1 \
+      --by genotype --hold-out cell_type=K562 --out zero_shot
   tcbuild split cells --by sample --hold-out cell_type=K562,gene=unseen.txt --out few_shot`,
 	}
 	flags := cmd.Flags()

@@ -25,10 +25,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)
 	}
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok &&
-		unknown.GetSpecifiedShortnames() == "" {
-		if key := strings.ReplaceAll(unknown.GetSpecifiedName(), "-",
-			"_"); slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if ok && unknown.GetSpecifiedShortnames() == "" {
+		key := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_")
+		if slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
 			return fault.New(fault.Usage, "it is a setting: write "+key+"=VALUE", "%s%w",
 				prefix(cmd), err)
 		}

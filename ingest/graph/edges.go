@@ -41,8 +41,8 @@ func readEdges(
 	switch {
 	case has(idColumns) && byIndex:
 		return nil, fault.New(fault.Input, "keep one pair and remove the other",
-			"read edges %s: found columns of ids (src, dst) and of indices (src_index, dst_index), "+
-				"expected one pair", file.Path())
+			"read edges %s: found columns of ids (src, dst) and of indices "+
+				"(src_index, dst_index), expected one pair", file.Path())
 	case byIndex:
 		columns, kind = indexColumns, integers
 	}

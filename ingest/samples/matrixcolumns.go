@@ -78,9 +78,8 @@ func namesGene(column string, known *names.Resolver) bool {
 // partialLossWords are the words in screens' names that say that a strain keeps part of the gene's
 // function.
 var partialLossWords = []string{"het", "hets", "hetero", "heterozygous", "heterozygote",
-	"heterozygotes", "heterozygosity",
-	"hip", "haploinsufficiency", "haploinsufficient", "damp", "hypomorph", "hypomorphs",
-	"hypomorphic"}
+	"heterozygotes", "heterozygosity", "hip", "haploinsufficiency", "haploinsufficient", "damp",
+	"hypomorph", "hypomorphs", "hypomorphic"}
 
 // saysPartialLoss reports whether a name has one of these words, such as "het | growth (pooled
 // culture) | glycerol".

@@ -37,8 +37,8 @@ var losses = map[string]bool{
 	// the rest of torchcell's
 	"allele": true, "conditionalallele": true,
 	"kanmxdeletion": true, "natmxdeletion": true, "sgakanmxdeletion": true,
-	"sganatmxdeletion":      true,
-	"barcodedkanmxdeletion": true, "meandeletion": true, "markerdeletion": true,
+	"sganatmxdeletion": true, "barcodedkanmxdeletion": true,
+	"meandeletion": true, "markerdeletion": true,
 	"deletionstrain": true, "spandeletioncall": true, "transposoninsertion": true,
 	"naturalgeneabsence": true, "naturallossoffunction": true,
 }

@@ -21,7 +21,8 @@ func split(fields []rows.Span, record []byte, offset int, delimiter byte) []rows
 	start, at := 0, 0
 	for ; at+8 <= len(record); at += 8 {
 		word := binary.LittleEndian.Uint64(record[at:]) ^ uint64(delimiter)*everyByte
-		for found := ^((word&^highBits + ^uint64(highBits)) | word) & highBits; found != 0; found &= found - 1 {
+		found := ^((word&^highBits + ^uint64(highBits)) | word) & highBits
+		for ; found != 0; found &= found - 1 {
 			end := at + bits.TrailingZeros64(found)/8
 			fields = append(fields, span(offset+start, offset+end))
 			start = end + 1

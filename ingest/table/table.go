@@ -130,7 +130,8 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 	if layout && IsTable(path) && !asText {
 		return nil, fault.New(fault.Input,
 			"give a text file, such as SGD_features.tab, or omit the settings of its lines",
-			"open table %s: found a %s file, which has column names, expected text without a header",
+			"open table %s: found a %s file, which has column names, "+
+				"expected text without a header",
 			path, format)
 	}
 	switch {

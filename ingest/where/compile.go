@@ -124,8 +124,8 @@ const maxLength = 128 << 10
 
 const (
 	exampleHint = `write a comparison, as in fitness > 0.5 and medium == "YPD"`
-	syntaxHint  = `equal is ==, decimals have a point, texts are quoted, and a column whose name is ` +
-		`not made of letters, digits and _ is column("its name")`
+	syntaxHint  = `equal is ==, decimals have a point, texts are quoted, and a column whose ` +
+		`name is not made of letters, digits and _ is column("its name")`
 	typesHint = `compare numbers with numbers, texts with texts: medium == "YPD", temperature == 30`
 )
 

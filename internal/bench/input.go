@@ -113,7 +113,8 @@ func (s spread) Batches(
 			part := ingest.NewSamples(kept, s.Columns(), 0)
 			for i := range batch.Len() {
 				if kept < s.keep && batch.First+i == kept*s.total/s.keep {
-					part.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), batch.Attributes(i))
+					part.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i),
+						batch.Attributes(i))
 					kept++
 				}
 			}

@@ -29,7 +29,8 @@ import (
 // The files that Write adds to a dataset.
 const (
 	DescriptionName = "croissant.json"
-	SamplesName     = "samples.parquet" // the samples as a perturbation set; mlcroissant reads no Arrow files
+	// the samples as a perturbation set; mlcroissant reads no Arrow files
+	SamplesName = "samples.parquet"
 )
 
 // About is what only the dataset's owner knows; what is empty is left out.
@@ -69,7 +70,8 @@ func Write(ctx context.Context, dataset *store.Dataset, about About) error {
 		}
 		files = append(files, samples)
 	}
-	return disk.WriteJSON(filepath.Join(dataset.Dir, DescriptionName), describe(dataset.Manifest, files, about))
+	return disk.WriteJSON(filepath.Join(dataset.Dir, DescriptionName),
+		describe(dataset.Manifest, files, about))
 }
 
 // checkEarlier returns an error if Write would replace a file that no earlier call made.
@@ -124,15 +126,17 @@ func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 	if err != nil {
 		return err
 	}
-	err = samples.WriteParquet(file, columns, genes.Nodes(), func(yield func(*ingest.Samples) error) error {
-		manifest := dataset.Manifest
-		return table.ScanRange(0, manifest.Samples, manifest.SamplesPerPart, func(samples *ingest.Samples) error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return yield(samples)
+	err = samples.WriteParquet(file, columns, genes.Nodes(),
+		func(yield func(*ingest.Samples) error) error {
+			manifest := dataset.Manifest
+			return table.ScanRange(0, manifest.Samples, manifest.SamplesPerPart,
+				func(samples *ingest.Samples) error {
+					if ctx.Err() != nil {
+						return context.Cause(ctx)
+					}
+					return yield(samples)
+				})
 		})
-	})
 	if err != nil {
 		_ = file.Discard()
 		return err
@@ -144,8 +148,10 @@ func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 func checkNames(columns ingest.Columns) error {
 	for _, name := range slices.Concat(columns.PhenotypeNames(), columns.AttributeNames()) {
 		if name == "" || name == "genes" {
-			return fault.New(fault.Input, "rename it in the perturbation set, and build the dataset again",
-				"found a phenotype or attribute named %q, expected a name that is neither empty nor the column of the deleted genes", name)
+			return fault.New(fault.Input,
+				"rename it in the perturbation set, and build the dataset again",
+				"found a phenotype or attribute named %q, expected a name that is neither empty "+
+					"nor the column of the deleted genes", name)
 		}
 	}
 	return nil
@@ -193,16 +199,21 @@ func distribution(files []store.File) []object {
 	objects := []object{}
 	for _, file := range files {
 		objects = append(objects, object{
-			"@type": "cr:FileObject", "@id": (&url.URL{Path: file.Name}).EscapedPath(), "name": file.Name, "contentUrl": file.Name,
-			"contentSize": fmt.Sprintf("%d B", file.Bytes), "encodingFormat": cmp.Or(encodingFormats[filepath.Ext(file.Name)], "application/octet-stream"), "sha256": file.SHA256,
+			"@type": "cr:FileObject", "@id": (&url.URL{Path: file.Name}).EscapedPath(),
+			"name": file.Name, "contentUrl": file.Name,
+			"contentSize": fmt.Sprintf("%d B", file.Bytes), "sha256": file.SHA256,
+			"encodingFormat": cmp.Or(encodingFormats[filepath.Ext(file.Name)],
+				"application/octet-stream"),
 		})
 	}
 	return objects
 }
 
 // encodingFormats are the media types of data files, by ending.
-var encodingFormats = map[string]string{".arrow": "application/vnd.apache.arrow.file", ".mdb": "application/x-lmdb",
-	".parquet": "application/x-parquet", ".json": "application/json"}
+var encodingFormats = map[string]string{
+	".arrow": "application/vnd.apache.arrow.file", ".mdb": "application/x-lmdb",
+	".parquet": "application/x-parquet", ".json": "application/json",
+}
 
 // recordSets are the masks, with their values in the description itself, as a tool that knows only
 // Croissant cannot read them from LMDB, and the samples.
@@ -248,7 +259,8 @@ func recordSets(m *store.Manifest) []object {
 // sampleField is a field of the samples, which has a column.
 func sampleField(name, dataType, description string) object {
 	f := field("samples", name, dataType, description)
-	f["source"] = object{"fileObject": object{"@id": SamplesName}, "extract": object{"column": name}}
+	f["source"] = object{"fileObject": object{"@id": SamplesName},
+		"extract": object{"column": name}}
 	return f
 }
 
@@ -258,7 +270,8 @@ func field(set, name, dataType, description string) object {
 }
 
 func recordSet(name, description string, fields ...object) object {
-	return object{"@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "field": fields}
+	return object{"@type": "cr:RecordSet", "@id": name, "name": name, "description": description,
+		"field": fields}
 }
 
 // escaped is a name as a part of an @id, which is a URL: in it, . and .. would mean something else.

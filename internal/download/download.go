@@ -100,7 +100,8 @@ type transfer struct {
 	size     int64
 }
 
-// storeVersion gives part the server's time of modification, by which a later run knows its version.
+// storeVersion gives part the server's time of modification, by which a later run knows its
+// version.
 func (t *transfer) storeVersion() error {
 	if t.modified.IsZero() {
 		return nil

@@ -87,7 +87,8 @@ func (d Entry) lockPart() (*os.File, error) {
 		err = disk.ErrLocked
 	}
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, fault.New(fault.Busy, "wait until it has ended, then run the same command again",
+		return nil, fault.New(fault.Busy,
+			"wait until it has ended, then run the same command again",
 			"download %s: another process downloads it", d.File)
 	}
 	return part, err
@@ -102,7 +103,8 @@ func (f *Fetched) publish(part *os.File) error {
 	if err := f.write(file, part); err != nil {
 		return errors.Join(fmt.Errorf("download %s: %w", f.File, err), file.Discard())
 	}
-	const broken = "run the same command again; if it comes broken again, save the file there yourself"
+	const broken = "run the same command again; if it comes broken again, " +
+		"save the file there yourself"
 	const other = "if its publisher has replaced it, check what has changed, " +
 		"then update sha256 in the settings"
 	if err := f.check(file.Name(), broken, other); err != nil {

@@ -245,8 +245,8 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int,
 	}
 	graphs := graphComparison{a: graphA, b: graphB, report: newDifferences(limit)}
 	graphs.compare()
-	if ruleA, ruleB := a.Manifest.Options.ReactionRule,
-		b.Manifest.Options.ReactionRule; ruleA != ruleB {
+	ruleA, ruleB := a.Manifest.Options.ReactionRule, b.Manifest.Options.ReactionRule
+	if ruleA != ruleB {
 		graphs.report.add("reaction rule",
 			func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
 	}

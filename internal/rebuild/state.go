@@ -27,8 +27,9 @@ type State struct {
 	Next     string    `json:"next,omitempty"`      // version that a run is about to make current
 	HeldBack *HeldBack `json:"held_back,omitempty"` // an operator went back to an older version
 	UpToDate time.Time `json:"up_to_date,omitzero"` // when the dataset was last up to date
-	Scrubbed time.Time `json:"scrubbed,omitzero"`   // when its files were last compared with digests
-	Damage   string    `json:"damage,omitempty"`    // of current, until another version replaces it
+	// when its files were last compared with digests
+	Scrubbed time.Time `json:"scrubbed,omitzero"`
+	Damage   string    `json:"damage,omitempty"` // of current, until another version replaces it
 
 	Run     *RunState `json:"run,omitempty"`  // in progress
 	Last    *RunState `json:"last,omitempty"` // the last one that ended
@@ -154,7 +155,8 @@ func (s *State) addProcess(p Process, alone bool) (killed []Process) {
 	return killed
 }
 
-// endProcess removes a process, and replaces the failures of its task. failure is nil if it succeeded.
+// endProcess removes a process, and replaces the failures of its task. failure is nil if it
+// succeeded.
 func (s *State) endProcess(p Process, ran int, failure *Failure) {
 	isMe := func(other Process) bool {
 		return other.Task == p.Task && other.PID == p.PID && other.Host == p.Host

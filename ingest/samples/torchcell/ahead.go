@@ -144,7 +144,8 @@ func readKeys(f *lmdbfile.File) (prefix []byte, numbers []int, err error) {
 	if bytes.HasPrefix(key, []byte(keyPrefix)) {
 		prefix = []byte(keyPrefix)
 	}
-	for target := []byte(nil); key != nil && err == nil && uint64(len(numbers)) <= f.Entries(); key, err = f.Seek(target) {
+	mayFollow := func() bool { return key != nil && uint64(len(numbers)) <= f.Entries() }
+	for target := []byte(nil); err == nil && mayFollow(); key, err = f.Seek(target) {
 		text, prefixed := bytes.CutPrefix(key, prefix)
 		number, bad := strconv.ParseInt(string(text), 10, 64)
 		if !prefixed || bad != nil || number < 0 || strconv.FormatInt(number, 10) != string(text) {

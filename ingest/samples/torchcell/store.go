@@ -209,8 +209,8 @@ func (s *Store) Records(yield func(*Record) error) error {
 	// hint of a record's error, or of another's
 	hint := cmp.Or(fault.HintOf(err),
 		"copy the store again, or use the lmdb folder of a stage of a torchcell build")
-	return inputfile.Explain(fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir,
-		err), s)
+	err = fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir, err)
+	return inputfile.Explain(err, s)
 }
 
 // text is the text of a record's value. It is valid until inflate is reset.

@@ -122,8 +122,10 @@ func checkContent(page file.Page, column *schema.Column) error {
 			if highest == 0 {
 				continue
 			}
-			if encoding := [...]parquet.Encoding{page.RepetitionLevelEncoding(),
-				page.DefinitionLevelEncoding()}[i]; encoding != parquet.Encodings.RLE {
+			encodings := [...]parquet.Encoding{
+				page.RepetitionLevelEncoding(), page.DefinitionLevelEncoding(),
+			}
+			if encodings[i] != parquet.Encodings.RLE {
 				return nil
 			}
 			length := int(binary.LittleEndian.Uint32(data))

@@ -252,8 +252,10 @@ func checkSchema(all *metadata.FileMetaData) error {
 				return fmt.Errorf("field %q: found a list without elements", field.Name())
 			}
 		default:
-			decimal := schema.DecimalMetadata{IsSet: element.IsSetScale() &&
-				element.IsSetPrecision(), Scale: element.GetScale(), Precision: element.GetPrecision()}
+			decimal := schema.DecimalMetadata{
+				IsSet: element.IsSetScale() && element.IsSetPrecision(),
+				Scale: element.GetScale(), Precision: element.GetPrecision(),
+			}
 			if element.IsSetLogicalType() && element.IsSetConvertedType() &&
 				!logical.IsCompatible(schema.ConvertedType(element.GetConvertedType()), decimal) {
 				return fmt.Errorf("field %q: found types %s and %s, expected one", field.Name(),

@@ -167,12 +167,14 @@ func typeOfInteger(logical schema.LogicalType, plain arrow.DataType) arrow.DataT
 	}
 	switch logical := logical.(type) {
 	case *schema.IntLogicalType:
-		signed := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Int8,
-			16: arrow.PrimitiveTypes.Int16,
-			32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}
-		unsigned := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8,
-			16: arrow.PrimitiveTypes.Uint16,
-			32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}
+		signed := map[int8]arrow.DataType{
+			8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16,
+			32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64,
+		}
+		unsigned := map[int8]arrow.DataType{
+			8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16,
+			32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64,
+		}
 		if logical.IsSigned() {
 			return signed[logical.BitWidth()]
 		}

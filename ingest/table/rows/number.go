@@ -109,12 +109,15 @@ func IsMissing(text []byte) bool {
 const PlainNumber = "with a decimal point, such as -1234.5"
 
 // PlainNumberHint is the hint for numbers in another notation.
-const PlainNumberHint = `save the table with decimal points, and without commas between thousands; pandas converts decimal commas: pandas.read_csv(FILE, decimal=",", sep=";"), or sep="\t" for tabs`
+const PlainNumberHint = `save the table with decimal points, and without commas between ` +
+	`thousands; pandas converts decimal commas: pandas.read_csv(FILE, decimal=",", sep=";"), ` +
+	`or sep="\t" for tabs`
 
 const tooSmallHint = "store logarithms of the column's numbers, such as -log10 of p-values"
 
 var commaNumber = regexp.MustCompile(
-	`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)([eE][-+]?[0-9]+)?$`)
+	`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)` +
+		`([eE][-+]?[0-9]+)?$`)
 
 // isOdd reports whether a text is no number here but one to its reader: with a comma before its
 // decimals, commas between thousands (1,234.5; 1.234,5), or the minus sign of typesetting.

@@ -118,8 +118,8 @@ func (v *vector) missing(i int) bool {
 
 func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
-func integers[T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(i int) T) func(
-	i int) int64 {
+func integers[T int8 | int16 | int32 | uint8 | uint16 | uint32](
+	value func(i int) T) func(i int) int64 {
 	return func(i int) int64 { return int64(value(i)) }
 }
 

@@ -66,8 +66,10 @@ func (d Dataset) manifest(t testing.TB) *store.Manifest {
 	files, err := table.Digests()
 	check(t, err)
 	m := &store.Manifest{
-		FormatVersion: store.FormatVersion, Variant: d.Variant, Codec: d.Codec, Samples: d.Samples.Len(),
-		Options: store.Options{ReactionRule: d.Rule}, GraphDigest: digest, StructureDigest: digest, LogicalContent: store.LogicalContent(digest, d.Rule, d.Columns, files), Masks: d.PlantMasks,
+		FormatVersion: store.FormatVersion, Variant: d.Variant, Codec: d.Codec,
+		Samples: d.Samples.Len(),
+		Options: store.Options{ReactionRule: d.Rule}, GraphDigest: digest, StructureDigest: digest,
+		LogicalContent: store.LogicalContent(digest, d.Rule, d.Columns, files), Masks: d.PlantMasks,
 	}
 	m.SetColumns(d.Columns)
 	if d.PlantContent != "" {
@@ -95,17 +97,19 @@ func (d Dataset) writeShard(t testing.TB, b *store.Building, number int) {
 	check(t, err)
 	end := shard.First + shard.Samples
 	for first := shard.First; first < end; first += d.PerValue {
-		value := encode.AppendValue(nil, b.Manifest.Seed(), first, min(d.PerValue, end-first), func(dst []byte, i int) []byte {
-			removed := oracle.Removed(d.Graph, d.Samples.Genes(first+i), d.Rule == incidence.RuleGPR)
-			if d.PlantRemoved != nil {
-				removed = d.PlantRemoved(first+i, removed)
-			}
-			payload := encoder.Append(nil, removed)
-			if d.PlantPayload != nil {
-				payload = d.PlantPayload(first+i, payload)
-			}
-			return append(dst, payload...)
-		})
+		value := encode.AppendValue(nil, b.Manifest.Seed(), first, min(d.PerValue, end-first),
+			func(dst []byte, i int) []byte {
+				removed := oracle.Removed(d.Graph, d.Samples.Genes(first+i),
+					d.Rule == incidence.RuleGPR)
+				if d.PlantRemoved != nil {
+					removed = d.PlantRemoved(first+i, removed)
+				}
+				payload := encoder.Append(nil, removed)
+				if d.PlantPayload != nil {
+					payload = d.PlantPayload(first+i, payload)
+				}
+				return append(dst, payload...)
+			})
 		check(t, shard.Put(first, value))
 	}
 	check(t, errors.Join(shard.Commit(), shard.Seal()))
