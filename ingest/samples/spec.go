@@ -39,8 +39,8 @@ type Spec struct {
 	// columns with the deleted genes; if several are named, each holds one gene (default: genes or
 	// gene)
 	GenesColumns []string `yaml:"genes_columns" forms:"table"`
-	// separator between genes that share a field: in a column that lists all genes, or in a row name
-	// of a matrix (default: "|")
+	// separator between genes that share a field: in a column that lists all genes, or in a row
+	// name of a matrix (default: "|")
 	GeneDelimiter string `yaml:"gene_delimiter" forms:"table matrix" default:"|"`
 	// columns of the strains that a row crosses; replaces genes_columns
 	Strains []StrainSpec `yaml:"strains"`
