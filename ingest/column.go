@@ -169,7 +169,7 @@ func TypeName(t arrow.DataType) (name string, ok bool) {
 // equal if their bytes are:
 //
 //	byte 0 for a null, or byte 1 and
-//	    numbers, times        their bytes, little-endian; floating-point bit for bit, with NaN and -0
+//	    numbers, times        their bytes, little-endian; floats bit for bit, with NaN and -0
 //	    bool                  byte 0 or 1
 //	    text, bytes           uint64 length in bytes, and the bytes
 //	    lists, maps           uint64 length, and each element; a map's are structs of key and value
