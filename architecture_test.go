@@ -23,21 +23,28 @@ func TestImportDirections(t *testing.T) {
 		"internal/inorder":  "fault",
 		"conf":              "fault internal/decimal internal/disk",
 		"encode":            "encode",
-		"ingest":            "ingest conf fault internal/lmdbfile internal/decimal internal/disk internal/inorder internal/download internal/pairs",
-		"incidence":         "ingest",
-		"store":             "store ingest incidence encode fault internal/disk internal/inorder internal/lmdbfile",
+		"ingest": "ingest conf fault internal/lmdbfile internal/decimal internal/disk " +
+			"internal/inorder internal/download internal/pairs",
+		"incidence": "ingest",
+		"store": "store ingest incidence encode fault internal/disk internal/inorder " +
+			"internal/lmdbfile",
 		// nothing that builds masks
-		"gpuverify":          "gpuverify ingest encode store fault",
-		"tcbuild":            "ingest incidence encode store gpuverify fault internal/inorder",
-		"internal/testing":   "internal/testing ingest incidence encode store gpuverify fault", // only tests import it
-		"internal/page":      "fault",
-		"internal/bench":     "ingest incidence encode store tcbuild internal/page fault internal/disk",
-		"internal/inspect":   "ingest incidence encode store internal/page internal/inorder fault",
-		"internal/rebuild":   "ingest store gpuverify tcbuild internal/croissant fault internal/disk",
+		"gpuverify": "gpuverify ingest encode store fault",
+		"tcbuild":   "ingest incidence encode store gpuverify fault internal/inorder",
+		"internal/testing": "internal/testing ingest incidence encode store gpuverify " +
+			"fault", // only tests import it
+		"internal/page": "fault",
+		"internal/bench": "ingest incidence encode store tcbuild internal/page fault " +
+			"internal/disk",
+		"internal/inspect": "ingest incidence encode store internal/page internal/inorder fault",
+		"internal/rebuild": "ingest store gpuverify tcbuild internal/croissant fault " +
+			"internal/disk",
 		"internal/croissant": "ingest store fault internal/disk",
 		"internal/selection": "ingest store internal/decimal fault",
 		"docs":               "",
-		"cmd":                "docs ingest incidence encode store gpuverify conf tcbuild internal/bench internal/inspect internal/rebuild internal/croissant internal/selection internal/page internal/download fault internal/disk",
+		"cmd": "docs ingest incidence encode store gpuverify conf tcbuild " +
+			"internal/bench internal/inspect internal/rebuild internal/croissant " +
+			"internal/selection internal/page internal/download fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",
@@ -48,7 +55,8 @@ func TestImportDirections(t *testing.T) {
 		"github.com/spf13/cobra":          "cmd",
 		"go.yaml.in/yaml/v4":              "conf ingest",
 	}
-	out, err := exec.Command("go", "list", "-tags", "cuda", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	out, err := exec.Command("go", "list", "-tags", "cuda", "-f",
+		`{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
@@ -57,13 +65,15 @@ func TestImportDirections(t *testing.T) {
 		from := strings.TrimPrefix(fields[0], "tcbuild/")
 		for _, imported := range fields[1:] {
 			to, ours := strings.CutPrefix(imported, "tcbuild/")
-			if ours = ours || imported == "tcbuild"; ours && !slices.Contains(strings.Fields(allowed[room(from)]), room(to)) {
+			if ours = ours || imported == "tcbuild"; ours &&
+				!slices.Contains(strings.Fields(allowed[room(from)]), room(to)) {
 				t.Errorf("%s imports %s (allowed: %s)", from, to, allowed[room(from)])
 			}
 			if slices.Contains(strings.Fields(refused[room(from)]), to) {
 				t.Errorf("%s imports %s, which it must do without", from, to)
 			}
-			if owner := owners[imported]; owner != "" && !slices.Contains(strings.Fields(owner), room(from)) {
+			owner := owners[imported]
+			if owner != "" && !slices.Contains(strings.Fields(owner), room(from)) {
 				t.Errorf("%s imports %s, which belongs to %s", from, imported, owner)
 			}
 		}
@@ -74,7 +84,8 @@ func TestImportDirections(t *testing.T) {
 // os.MkdirTemp makes them for their owner alone.
 func TestTemporaryFoldersFollowUmask(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/testing/") {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
+			strings.HasPrefix(path, "internal/testing/") {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -104,7 +115,9 @@ func TestThirdPartyNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules, err := exec.Command("go", "list", "-tags", "cuda", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/tcbuild").Output()
+	modules, err := exec.Command("go", "list", "-tags", "cuda", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} "+
+			"{{.Version}}{{end}}{{end}}", "./cmd/tcbuild").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

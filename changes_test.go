@@ -70,7 +70,8 @@ func sampleTable(seed uint64, delimiter string) string {
 	text.WriteString(strings.Join([]string{"sample_id", "genes", "growth\n"}, delimiter))
 	for i := range changingSamples {
 		first := random.IntN(changingGenes - 1)
-		fmt.Fprintf(&text, "s%03d%sG%02d|G%02d%s0.%03d\n", i, delimiter, first, first+1, delimiter, random.IntN(1000))
+		fmt.Fprintf(&text, "s%03d%sG%02d|G%02d%s0.%03d\n", i, delimiter, first, first+1, delimiter,
+			random.IntN(1000))
 	}
 	return text.String()
 }
@@ -83,7 +84,8 @@ func writeTexts(t *testing.T, dir string, texts map[string][]byte) {
 	t.Helper()
 	for name, text := range texts {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +93,11 @@ func writeTexts(t *testing.T, dir string, texts map[string][]byte) {
 
 // changingInputs returns the edge table of a graph, and a perturbation set in each format.
 func changingInputs(t *testing.T) (inputs []changing, usual map[string][]byte) {
-	usual = map[string][]byte{"graph/nodes/gene.tsv": []byte(geneTable()), "graph/edges/gene__x__gene.tsv": []byte(edgeTable(1)), "set.tsv": []byte(sampleTable(1, "\t"))}
+	usual = map[string][]byte{
+		"graph/nodes/gene.tsv":          []byte(geneTable()),
+		"graph/edges/gene__x__gene.tsv": []byte(edgeTable(1)),
+		"set.tsv":                       []byte(sampleTable(1, "\t")),
+	}
 	compressed := func(text string) []byte {
 		var file bytes.Buffer
 		w := gzip.NewWriter(&file)
@@ -102,9 +108,11 @@ func changingInputs(t *testing.T) (inputs []changing, usual map[string][]byte) {
 		return file.Bytes()
 	}
 	inputs = []changing{
-		{"graph/edges/gene__x__gene.tsv", "set.tsv", usual["graph/edges/gene__x__gene.tsv"], []byte(edgeTable(2))},
+		{"graph/edges/gene__x__gene.tsv", "set.tsv", usual["graph/edges/gene__x__gene.tsv"],
+			[]byte(edgeTable(2))},
 		{"set.tsv", "set.tsv", usual["set.tsv"], []byte(sampleTable(2, "\t"))},
-		{"set.csv.gz", "set.csv.gz", compressed(sampleTable(1, ",")), compressed(sampleTable(2, ","))},
+		{"set.csv.gz", "set.csv.gz", compressed(sampleTable(1, ",")),
+			compressed(sampleTable(2, ","))},
 		{"genes.txt", "combinations:genes.txt:2", []byte(geneList(0)), []byte(geneList(5))},
 	}
 	arrows := changing{name: "set.arrow", perturbations: "set.arrow"}
@@ -115,7 +123,9 @@ func changingInputs(t *testing.T) (inputs []changing, usual map[string][]byte) {
 }
 
 // binaryTables makes a perturbation set's Arrow and Parquet files.
-func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile, parquetFile []byte) {
+func binaryTables(
+	t *testing.T, usual map[string][]byte, seed uint64,
+) (arrowFile, parquetFile []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	writeTexts(t, dir, usual)
@@ -150,7 +160,8 @@ func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile
 	}
 	var file bytes.Buffer
 	whole := array.NewTableFromRecords(r.Schema(), records)
-	if err := pqarrow.WriteTable(whole, &file, changingSamples, nil, pqarrow.DefaultWriterProps()); err != nil {
+	err = pqarrow.WriteTable(whole, &file, changingSamples, nil, pqarrow.DefaultWriterProps())
+	if err != nil {
 		t.Fatal(err)
 	}
 	return arrowFile, file.Bytes()
@@ -186,15 +197,26 @@ func (m *moments) Add(int, int64) { m.reach(firstProgress) }
 func (m *moments) Done()          {}
 
 // buildAt builds DIR/NAME from the files in dir, and calls do at its moments.
-func buildAt(t *testing.T, dir, name, perturbations string, variant store.Variant, shard int, do map[string]func()) (*Result, error) {
+func buildAt(
+	t *testing.T, dir, name, perturbations string, variant store.Variant, shard int, do map[string]func(),
+) (*Result, error) {
 	m := &moments{Handler: slog.DiscardHandler, do: do}
 	if list, ok := strings.CutPrefix(perturbations, "combinations:"); ok {
 		perturbations = "combinations:" + filepath.Join(dir, list)
 	} else {
 		perturbations = filepath.Join(dir, perturbations)
 	}
-	o := Options{Variant: variant, Graph: filepath.Join(dir, "graph"), Spec: samples.Named(perturbations), Out: filepath.Join(dir, name), Workers: 2,
-		Resume: store.ResumeIfPossible, ReactionRule: incidence.RuleAll, Log: slog.New(m), Progress: func(int) Progress { return m }}
+	o := Options{
+		Variant:      variant,
+		Graph:        filepath.Join(dir, "graph"),
+		Spec:         samples.Named(perturbations),
+		Out:          filepath.Join(dir, name),
+		Workers:      2,
+		Resume:       store.ResumeIfPossible,
+		ReactionRule: incidence.RuleAll,
+		Log:          slog.New(m),
+		Progress:     func(int) Progress { return m },
+	}
 	if variant != store.Incidence {
 		o.Shards = 2
 	}
@@ -243,13 +265,18 @@ func changesOf(in changing) []change {
 		{"appended", write(append(bytes.Clone(in.before), '\n')), nil},
 		{"cut", func(path string) error { return os.Truncate(path, int64(half)) }, nil},
 		{"replaced", func(path string) error {
-			return errors.Join(os.WriteFile(path+".new", in.other, 0o666), os.Rename(path+".new", path))
+			return errors.Join(os.WriteFile(path+".new", in.other, 0o666),
+				os.Rename(path+".new", path))
 		}, nil},
 		{"replaced by its own bytes", func(path string) error {
-			return errors.Join(os.WriteFile(path+".new", in.before, 0o666), os.Chtimes(path+".new", longAgo, longAgo), os.Rename(path+".new", path))
+			return errors.Join(os.WriteFile(path+".new", in.before, 0o666),
+				os.Chtimes(path+".new", longAgo, longAgo), os.Rename(path+".new", path))
 		}, nil},
 		{"in place", write(in.other), nil},
-		{"in place, with the old time", func(path string) error { return errors.Join(write(in.other)(path), os.Chtimes(path, longAgo, longAgo)) }, nil},
+		{"in place, with the old time", func(path string) error {
+			return errors.Join(write(in.other)(path), os.Chtimes(path, longAgo, longAgo))
+		},
+			nil},
 		{"byte", write(flipped), nil},
 		{"put back", write(in.other), write(in.before)},
 		{"put back with its time", write(in.other), func(path string) error {
@@ -282,13 +309,16 @@ type changedBuild struct {
 	before, other map[string]string
 }
 
-func newChangedBuild(t *testing.T, in changing, usual map[string][]byte, variant store.Variant) *changedBuild {
+func newChangedBuild(
+	t *testing.T, in changing, usual map[string][]byte, variant store.Variant,
+) *changedBuild {
 	b := &changedBuild{changing: in, variant: variant, dir: t.TempDir()}
 	b.path = filepath.Join(b.dir, in.name)
 	writeTexts(t, b.dir, usual)
 	reference := func(text []byte, name string) map[string]string {
 		writeTexts(t, b.dir, map[string][]byte{in.name: text})
-		if _, err := buildAt(t, b.dir, name, in.perturbations, variant, store.AllShards, nil); err != nil {
+		_, err := buildAt(t, b.dir, name, in.perturbations, variant, store.AllShards, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return datasetBytes(t, filepath.Join(b.dir, name))
@@ -359,7 +389,9 @@ func (b *changedBuild) try(t *testing.T, c change, moment string, wantError bool
 		t.Fatalf("%s: the moment never came", what)
 	case (err != nil) != wantError:
 		t.Errorf("%s: got %v, want an error: %v", what, err, wantError)
-	case err != nil && (fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), b.path) || fault.HintOf(err) == ""):
+	case err != nil &&
+		(fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), b.path) ||
+			fault.HintOf(err) == ""):
 		t.Errorf("%s: got kind %d, %v, hint %q", what, fault.KindOf(err), err, fault.HintOf(err))
 	case err == nil && shard == store.AllShards && !maps.Equal(datasetBytes(t, out), b.before):
 		t.Errorf("%s: the dataset is not that of the old bytes", what)
@@ -373,7 +405,8 @@ func (b *changedBuild) try(t *testing.T, c change, moment string, wantError bool
 		}
 		// Leftovers must not get into a dataset of other content.
 		writeTexts(t, b.dir, map[string][]byte{b.name: b.changing.other})
-		if _, err := buildAt(t, b.dir, "out", b.perturbations, b.variant, store.AllShards, nil); err != nil || !maps.Equal(datasetBytes(t, out), b.other) {
+		_, err := buildAt(t, b.dir, "out", b.perturbations, b.variant, store.AllShards, nil)
+		if err != nil || !maps.Equal(datasetBytes(t, out), b.other) {
 			t.Errorf("%s: the build after it: %v, or it is not that of its bytes", what, err)
 		}
 	}

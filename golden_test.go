@@ -31,7 +31,11 @@ func TestDataFilesGolden(t *testing.T) {
 	build := func(variant store.Variant, codec string) {
 		name := strings.TrimSuffix(string(variant)+"/"+codec, "/")
 		result, err := tcbuild.Build(context.Background(), tcbuild.Options{
-			Variant: variant, Codec: codec, Graph: cell, Spec: samples.Named("synth:tiny:1000:1"), Out: filepath.Join(dir, string(variant)+codec),
+			Variant: variant,
+			Codec:   codec,
+			Graph:   cell,
+			Spec:    samples.Named("synth:tiny:1000:1"),
+			Out:     filepath.Join(dir, string(variant)+codec),
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -57,6 +61,7 @@ func TestDataFilesGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found.String() != string(want) {
-		t.Errorf("data files differ from %s; if that is meant, run with -update; found:\n%s", path, found.String())
+		t.Errorf("data files differ from %s; if that is meant, run with -update; found:\n%s", path,
+			found.String())
 	}
 }

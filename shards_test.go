@@ -24,8 +24,15 @@ func TestPublishedWhileShardWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	build := func(out string, part *int) (*tcbuild.Result, error) {
-		return tcbuild.Build(context.Background(), tcbuild.Options{Variant: store.Indices, Graph: cell,
-			Spec: samples.Named("synth:tiny:1000:1"), Out: out, Parts: 2, Part: part, Resume: store.ResumeIfPossible})
+		return tcbuild.Build(context.Background(), tcbuild.Options{
+			Variant: store.Indices,
+			Graph:   cell,
+			Spec:    samples.Named("synth:tiny:1000:1"),
+			Out:     out,
+			Parts:   2,
+			Part:    part,
+			Resume:  store.ResumeIfPossible,
+		})
 	}
 	first, second := 0, 1
 	complete := filepath.Join(dir, "complete")
@@ -56,7 +63,9 @@ func TestPublishedWhileShardWaits(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	for _, err := range []error{os.Rename(complete, out), os.RemoveAll(out + ".building"), lock.Close()} {
+	for _, err := range []error{
+		os.Rename(complete, out), os.RemoveAll(out + ".building"), lock.Close(),
+	} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,15 +55,21 @@ func TestCheck(t *testing.T) {
 		{func(s *checkedSection) { s.Form_ = "matrix" }, "read settings: ignore: missing"},
 		{func(s *checkedSection) { s.Form_, s.Ignore = "matrix", []string{"a"} },
 			"read settings: where: it does not apply to a matrix"},
-		{func(s *checkedSection) { s.Ignore = []string{} }, "read settings: ignore: it does not apply to a table"},
-		{func(s *checkedSection) { s.Loops = "drop" }, `read settings: loops: found "drop", expected keep or none`},
+		{func(s *checkedSection) { s.Ignore = []string{} },
+			"read settings: ignore: it does not apply to a table"},
+		{func(s *checkedSection) { s.Loops = "drop" },
+			`read settings: loops: found "drop", expected keep or none`},
 		{func(s *checkedSection) { s.Types = map[string]string{"a": "text", "b": "x"} },
 			`read settings: types.b: found "x", expected number or text`},
-		{func(s *checkedSection) { s.Pattern = "a+" }, `read settings: pattern: found "a+", expected a group`},
-		{func(s *checkedSection) { s.Max = -1 }, "read settings: max: found -1, expected 0 or more"},
+		{func(s *checkedSection) { s.Pattern = "a+" },
+			`read settings: pattern: found "a+", expected a group`},
+		{func(s *checkedSection) { s.Max = -1 },
+			"read settings: max: found -1, expected 0 or more"},
 		{func(s *checkedSection) { s.Loops, s.Max, s.Place = "none", 6, "a.yaml:3" },
 			"read settings: a.yaml:3: found none beside a large max"},
-		{func(s *checkedSection) { s.Inner = []checkedSection{{Form_: "table", Place: "a.yaml:4"}} },
+		{func(s *checkedSection) {
+			s.Inner = []checkedSection{{Form_: "table", Place: "a.yaml:4"}}
+		},
 			"read settings: a.yaml:4: inner.0.file: missing"},
 	} {
 		section := whole

@@ -26,7 +26,8 @@ func wholeManifest(t *testing.T) *Manifest {
 	t.Helper()
 	m := newFixture(t, Indices, "zstd", 10, 4, 3).manifest
 	for _, shard := range m.Shards {
-		m.Files = append(m.Files, File{Name: shard.Name + "/" + dataName, Bytes: 8192, SHA256: "ab"})
+		m.Files = append(m.Files,
+			File{Name: shard.Name + "/" + dataName, Bytes: 8192, SHA256: "ab"})
 	}
 	for _, name := range []string{"samples/_checksums", "samples/part-00000.arrow"} {
 		m.Files = append(m.Files, File{Name: name, Bytes: 100, SHA256: "ef"})
@@ -51,8 +52,10 @@ func TestManifestRoundTrip(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, want %+v", got, want)
 	}
-	if got.DataBytes() != 3*8192+200 || got.SampleBytes() != 3*8192+200 || got.MaskPositions() != want.MaskPositions() {
-		t.Errorf("%d bytes of data, %d of samples, %d positions", got.DataBytes(), got.SampleBytes(), got.MaskPositions())
+	if got.DataBytes() != 3*8192+200 || got.SampleBytes() != 3*8192+200 ||
+		got.MaskPositions() != want.MaskPositions() {
+		t.Errorf("%d bytes of data, %d of samples, %d positions", got.DataBytes(),
+			got.SampleBytes(), got.MaskPositions())
 	}
 }
 
@@ -63,24 +66,38 @@ func TestManifestIsChecked(t *testing.T) {
 		want   string
 	}{
 		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 5"},
-		{func(m *Manifest) { m.Identity = "" }, fault.Damaged, `identity: found "", expected 64 hexadecimal digits`},
+		{func(m *Manifest) { m.Identity = "" }, fault.Damaged,
+			`identity: found "", expected 64 hexadecimal digits`},
 		{func(m *Manifest) { m.Variant = "masks" }, fault.Damaged, `variant: found "masks"`},
-		{func(m *Manifest) { m.Masks[1].Size = -1 }, fault.Damaged, "masks: reaction has size -1, after 60 positions"},
-		{func(m *Manifest) { m.Masks[1].Size = 1 << 31 }, fault.Damaged, "masks: reaction has size 2147483648"},
-		{func(m *Manifest) { m.Masks[1].Size = 1<<31 - 60 }, fault.Damaged, "masks: reaction has size 2147483588, after 60 positions"},
+		{func(m *Manifest) { m.Masks[1].Size = -1 }, fault.Damaged,
+			"masks: reaction has size -1, after 60 positions"},
+		{func(m *Manifest) { m.Masks[1].Size = 1 << 31 }, fault.Damaged,
+			"masks: reaction has size 2147483648"},
+		{func(m *Manifest) { m.Masks[1].Size = 1<<31 - 60 }, fault.Damaged,
+			"masks: reaction has size 2147483588, after 60 positions"},
 		{func(m *Manifest) { m.SamplesPerValue = 0 }, fault.Damaged, "samples_per_value: found 0"},
 		{func(m *Manifest) { m.Samples = 0 }, fault.Damaged, "shards: found 3 for 0 samples"},
 		{func(m *Manifest) { m.Samples = -1 }, fault.Damaged, "shards: found 3 for -1 samples"},
 		{func(m *Manifest) { m.Shards = nil }, fault.Damaged, "shards: found 0 for 10 samples"},
-		{func(m *Manifest) { m.Shards[1].First = 4 }, fault.Damaged, "shards: found {Name:shard-00001-of-00003 First:4 Samples:3}"},
-		{func(m *Manifest) { m.Shards[2].Name = "../../etc" }, fault.Damaged, "shards: found {Name:../../etc"},
-		{func(m *Manifest) { m.Files = m.Files[1:] }, fault.Damaged, "files: shard-00000-of-00003/data.mdb is missing"},
-		{func(m *Manifest) { m.Files[0].Name = "../data.mdb" }, fault.Damaged, `files: "../data.mdb" does not lie in the dataset`},
-		{func(m *Manifest) { m.Files[0].Name = "/data.mdb" }, fault.Damaged, `files: "/data.mdb" does not lie in the dataset`},
-		{func(m *Manifest) { m.Variant = Incidence }, fault.Damaged, "found 10 samples in 3 shards"},
-		{func(m *Manifest) { m.Variant, m.Shards = Incidence, nil }, fault.Damaged, "files: incidence.arrow is missing"},
-		{func(m *Manifest) { m.Files = m.Files[:4] }, fault.Damaged, "files: samples/part-00000.arrow is missing"},
-		{func(m *Manifest) { m.SamplesPerPart = 64 }, fault.Damaged, "samples_per_part and samples_per_batch: found {PartSamples:64 BatchSamples:4096}, expected {PartSamples:65536 BatchSamples:4096}"},
+		{func(m *Manifest) { m.Shards[1].First = 4 }, fault.Damaged,
+			"shards: found {Name:shard-00001-of-00003 First:4 Samples:3}"},
+		{func(m *Manifest) { m.Shards[2].Name = "../../etc" }, fault.Damaged,
+			"shards: found {Name:../../etc"},
+		{func(m *Manifest) { m.Files = m.Files[1:] }, fault.Damaged,
+			"files: shard-00000-of-00003/data.mdb is missing"},
+		{func(m *Manifest) { m.Files[0].Name = "../data.mdb" }, fault.Damaged,
+			`files: "../data.mdb" does not lie in the dataset`},
+		{func(m *Manifest) { m.Files[0].Name = "/data.mdb" }, fault.Damaged,
+			`files: "/data.mdb" does not lie in the dataset`},
+		{func(m *Manifest) { m.Variant = Incidence }, fault.Damaged,
+			"found 10 samples in 3 shards"},
+		{func(m *Manifest) { m.Variant, m.Shards = Incidence, nil }, fault.Damaged,
+			"files: incidence.arrow is missing"},
+		{func(m *Manifest) { m.Files = m.Files[:4] }, fault.Damaged,
+			"files: samples/part-00000.arrow is missing"},
+		{func(m *Manifest) { m.SamplesPerPart = 64 }, fault.Damaged,
+			"samples_per_part and samples_per_batch: found {PartSamples:64 BatchSamples:4096}, " +
+				"expected {PartSamples:65536 BatchSamples:4096}"},
 	} {
 		m := wholeManifest(t)
 		test.change(m)
@@ -125,15 +142,21 @@ func TestDifference(t *testing.T) {
 		"variant":           func(m *Manifest) { m.Variant = FullMasks },
 		"codec":             func(m *Manifest) { m.Codec = "raw" },
 		"samples":           func(m *Manifest) { m.Samples++ },
-		"phenotypes":        func(m *Manifest) { m.Phenotypes = append(m.Phenotypes, ingest.Phenotype{Name: "x"}) },
-		"attributes":        func(m *Manifest) { m.Attributes = append(m.Attributes, ingest.Attribute{Name: "x"}) },
+		"phenotypes": func(m *Manifest) {
+			m.Phenotypes = append(m.Phenotypes, ingest.Phenotype{Name: "x"})
+		},
+		"attributes": func(m *Manifest) {
+			m.Attributes = append(m.Attributes, ingest.Attribute{Name: "x"})
+		},
 		"samples_per_part":  func(m *Manifest) { m.SamplesPerPart++ },
 		"samples_per_batch": func(m *Manifest) { m.SamplesPerBatch++ },
-		"options":           func(m *Manifest) { m.Options.Perturbations = map[string]any{"allow_wildtype": true} },
-		"graph_digest":      func(m *Manifest) { m.GraphDigest = "x" },
-		"logical_content":   func(m *Manifest) { m.LogicalContent = "x" },
-		"shards":            func(m *Manifest) { m.Cut(2) },
-		"inputs":            func(m *Manifest) { m.Inputs.Graph[0].SHA256 = "x" },
+		"options": func(m *Manifest) {
+			m.Options.Perturbations = map[string]any{"allow_wildtype": true}
+		},
+		"graph_digest":    func(m *Manifest) { m.GraphDigest = "x" },
+		"logical_content": func(m *Manifest) { m.LogicalContent = "x" },
+		"shards":          func(m *Manifest) { m.Cut(2) },
+		"inputs":          func(m *Manifest) { m.Inputs.Graph[0].SHA256 = "x" },
 	} {
 		m, other := wholeManifest(t), wholeManifest(t)
 		change(other)
@@ -165,7 +188,8 @@ func TestCut(t *testing.T) {
 			ranges = append(ranges, shardText(shard))
 		}
 		if got := strings.Join(ranges, " "); got != test.want {
-			t.Errorf("%d samples in %d shards: %s, want %s", test.samples, test.count, got, test.want)
+			t.Errorf("%d samples in %d shards: %s, want %s", test.samples, test.count, got,
+				test.want)
 		}
 	}
 	m := Manifest{Samples: 5}

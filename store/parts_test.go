@@ -32,8 +32,14 @@ func TestDigestsOfParts(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "dataset")
 	storetest.Dataset{
-		Variant: store.Variant(encode.Indices), Codec: "raw", Rule: incidence.RuleAll, Graph: synth.Graph(synth.Tiny, 1),
-		Columns: columns, Samples: samples, PerValue: 64, Shards: 2,
+		Variant:  store.Variant(encode.Indices),
+		Codec:    "raw",
+		Rule:     incidence.RuleAll,
+		Graph:    synth.Graph(synth.Tiny, 1),
+		Columns:  columns,
+		Samples:  samples,
+		PerValue: 64,
+		Shards:   2,
 	}.Write(t, dir)
 	dataset, err := store.Open(dir)
 	if err != nil {
@@ -54,7 +60,8 @@ func TestDigestsOfParts(t *testing.T) {
 			}
 			first = end
 		}
-		if sum := store.LogicalContent(m.StructureDigest, incidence.RuleAll, columns, files); sum != m.LogicalContent || len(files) != 3 {
+		sum := store.LogicalContent(m.StructureDigest, incidence.RuleAll, columns, files)
+		if sum != m.LogicalContent || len(files) != 3 {
 			t.Fatalf("%d files: got %s, want %s of 3", len(files), sum, m.LogicalContent)
 		}
 	}

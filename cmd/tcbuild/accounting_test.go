@@ -96,7 +96,8 @@ func TestSnakemakeOnSLURM(t *testing.T) {
 	t.Parallel()
 	needProgram(t, "snakemake")
 	dir, environment := workflow(t, "parts: 16\n")
-	if out, _ := runIn(t, dir, environment, "snakemake", "--help"); !strings.Contains(out, "slurm") {
+	out, _ := runIn(t, dir, environment, "snakemake", "--help")
+	if !strings.Contains(out, "slurm") {
 		t.Skip("snakemake-executor-plugin-slurm is not installed (PyPI)")
 	}
 	c := startAccountingCluster(t)

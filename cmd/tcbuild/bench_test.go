@@ -23,8 +23,9 @@ func TestBench(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
-	run := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "bench",
-		"--rounds", "1", "--samples", "130", "--workers", "2", "--extrapolate", "1000000", "--keep")
+	run := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow",
+		"--out", "bench", "--rounds", "1", "--samples", "130", "--workers", "2", "--extrapolate",
+		"1000000", "--keep")
 	var results bench.Results
 	decoder := json.NewDecoder(strings.NewReader(read(t, filepath.Join(dir, "bench/results.json"))))
 	decoder.DisallowUnknownFields()
@@ -48,7 +49,8 @@ func TestBench(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got cases %q, want %q", got, want)
 	}
-	if results.Setup.TotalSamples != 200 || results.Setup.Rounds != 1 || results.Setup.Workers != 2 {
+	if results.Setup.TotalSamples != 200 || results.Setup.Rounds != 1 ||
+		results.Setup.Workers != 2 {
 		t.Errorf("got setup %+v", results.Setup)
 	}
 	if results.FillMilliseconds.Median <= 0 {
@@ -67,20 +69,29 @@ func checkCase(t *testing.T, datasets string, c *bench.CaseResult) {
 	path := filepath.Join(datasets, strings.ReplaceAll(c.String(), " ", "-"))
 	m := manifestOf(t, path)
 	if m.Variant != c.Variant || m.Codec != c.Codec || m.Samples != 130 || c.Samples != 130 {
-		t.Errorf("%s: its dataset has variant %s, codec %q, %d samples", c, m.Variant, m.Codec, m.Samples)
+		t.Errorf("%s: its dataset has variant %s, codec %q, %d samples", c, m.Variant, m.Codec,
+			m.Samples)
 	}
-	if got := filesBytes(t, path, "") - filesBytes(t, path, "manifest.json") - filesBytes(t, path, "run.json"); got != c.Size.DatasetBytes {
+	got := filesBytes(t, path, "") - filesBytes(t, path, "manifest.json") - filesBytes(t, path,
+		"run.json")
+	if got != c.Size.DatasetBytes {
 		t.Errorf("%s: the files have %d bytes, the results say %d", c, got, c.Size.DatasetBytes)
 	}
 	if c.Variant != store.Incidence {
-		if got := filesBytes(t, path, "data.mdb") + filesBytes(t, filepath.Join(path, "samples"), ""); got != c.Size.SampleBytes {
-			t.Errorf("%s: samples and data.mdb have %d bytes, the results say %d", c, got, c.Size.SampleBytes)
+		got := filesBytes(t, path, "data.mdb") + filesBytes(t, filepath.Join(path, "samples"), "")
+		if got != c.Size.SampleBytes {
+			t.Errorf("%s: samples and data.mdb have %d bytes, the results say %d", c, got,
+				c.Size.SampleBytes)
 		}
 	}
 	for name, value := range map[string]float64{
-		"build seconds": c.Build.Seconds.Median, "CPU seconds": c.Build.CPUSeconds.Median, "samples/s": c.Build.SamplesPerSecond.Median,
-		"open": c.Read.OpenSeconds.Median, "read": c.Read.Milliseconds.Median,
-		"extrapolated": c.Extrapolated.Bytes, "extrapolated s": c.Extrapolated.Seconds,
+		"build seconds":  c.Build.Seconds.Median,
+		"CPU seconds":    c.Build.CPUSeconds.Median,
+		"samples/s":      c.Build.SamplesPerSecond.Median,
+		"open":           c.Read.OpenSeconds.Median,
+		"read":           c.Read.Milliseconds.Median,
+		"extrapolated":   c.Extrapolated.Bytes,
+		"extrapolated s": c.Extrapolated.Seconds,
 	} {
 		if value <= 0 {
 			t.Errorf("%s: %s is %g", c, name, value)
@@ -122,28 +133,38 @@ func checkPage(t *testing.T, page string, cases []string) {
 func TestBenchMaxDropped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{"graph/nodes/gene.tsv": "id\nYA\n", "few.tsv": "genes\nYA\nNO1\nNO2\n"})
-	must(t, dir, "bench", "--graph", "graph", "--perturbations", "few.tsv", "--out", "out", "--rounds", "1", "--workers", "1",
-		"--unknown-genes", "drop-sample", "max_dropped=1")
+	writeFiles(t, dir,
+		map[string]string{"graph/nodes/gene.tsv": "id\nYA\n", "few.tsv": "genes\nYA\nNO1\nNO2\n"})
+	must(t, dir, "bench", "--graph", "graph", "--perturbations", "few.tsv", "--out", "out",
+		"--rounds", "1", "--workers", "1", "--unknown-genes", "drop-sample", "max_dropped=1")
 }
 
 func TestBenchRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
-	writeFiles(t, dir, map[string]string{"unknown.tsv": "genes\nNOGENE\n", "empty.tsv": "genes\n", "there/x": "precious"})
-	base := []string{"bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out", "--rounds", "1"}
+	writeFiles(t, dir, map[string]string{
+		"unknown.tsv": "genes\nNOGENE\n", "empty.tsv": "genes\n", "there/x": "precious",
+	})
+	base := []string{
+		"bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out",
+		"--rounds", "1",
+	}
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
-		{[]string{"--rounds", "0"}, 2, `read --rounds: found "0", expected a whole decimal number, 1 or more`},
-		{[]string{"--samples", "-1"}, 2, `read --samples: found "-1", expected a whole decimal number, 0 or more`},
-		{[]string{"--extrapolate", "-1"}, 2, `read --extrapolate: found "-1", expected a whole decimal number, 0 or more`},
+		{[]string{"--rounds", "0"}, 2,
+			`read --rounds: found "0", expected a whole decimal number, 1 or more`},
+		{[]string{"--samples", "-1"}, 2,
+			`read --samples: found "-1", expected a whole decimal number, 0 or more`},
+		{[]string{"--extrapolate", "-1"}, 2,
+			`read --extrapolate: found "-1", expected a whole decimal number, 0 or more`},
 		{[]string{"--reaction-rule", "some"}, 2, `read --reaction-rule: found "some"`},
 		{[]string{"--out", "there"}, 2, "write there: it already exists"},
-		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in the graph`},
+		{[]string{"--perturbations", "unknown.tsv"}, 3,
+			`unknown.tsv:2: gene "NOGENE" is not in the graph`},
 		{[]string{"--perturbations", "empty.tsv"}, 3, "found no entries"},
 	} {
 		execute(t, dir, with(base, c.args...)...).refused(t, c.code, c.want)
@@ -162,7 +183,8 @@ func TestBenchBuildFails(t *testing.T) {
 	must(t, dir, "synth", "--out", "in")
 	disk := mountDisk(t, dir, 1<<20)
 	resize(t, disk, 100<<10)
-	o := execute(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "disk/out", "--rounds", "1")
+	o := execute(t, dir, "bench", "--graph", "in/graph", "--perturbations",
+		"in/perturbations.arrow", "--out", "disk/out", "--rounds", "1")
 	if o.code != 1 || !strings.Contains(o.stderr, "no space left on device") {
 		t.Errorf("got exit code %d, stderr:\n%s\nwant 1 and a full disk", o.code, o.stderr)
 	}
@@ -174,7 +196,8 @@ func TestBenchQuiet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
-	o := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "synth:tiny:20:1", "--out", "out", "--rounds", "1", "--quiet")
+	o := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "synth:tiny:20:1", "--out",
+		"out", "--rounds", "1", "--quiet")
 	if o.stdout != "" || o.stderr != "" {
 		t.Errorf("got stdout %q and stderr %q, want nothing", o.stdout, o.stderr)
 	}
@@ -187,7 +210,8 @@ func TestBenchInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
-	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out", "--rounds", "1000")
+	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations",
+		"in/perturbations.arrow", "--out", "out", "--rounds", "1000")
 	defer kill(t, cmd)
 	eventually(t, "a build that bench starts", func() bool {
 		built, err := filepath.Glob(filepath.Join(dir, ".out*/out/datasets/*"))
@@ -196,8 +220,10 @@ func TestBenchInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if o := finish(t, cmd); o.code != 75 || !strings.Contains(o.stderr, "interrupted by SIGTERM\n") {
-		t.Errorf("got exit code %d, want 75; stderr ends with %q", o.code, o.stderr[max(0, len(o.stderr)-300):])
+	o := finish(t, cmd)
+	if o.code != 75 || !strings.Contains(o.stderr, "interrupted by SIGTERM\n") {
+		t.Errorf("got exit code %d, want 75; stderr ends with %q", o.code,
+			o.stderr[max(0, len(o.stderr)-300):])
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("got %v, %v; want the input alone", left, err)

@@ -30,7 +30,8 @@ func TestCombinations(t *testing.T) {
 	writeFiles(t, f.dir, map[string]string{"genes.txt": list.String(), "table.tsv": table.String()})
 	pairs := fmt.Sprintf("combinations:genes.txt:2:100:%d", number)
 	build := func(mode, perturbations, out string, more ...string) {
-		must(t, f.dir, with(f.dataset(mode, "zstd", out, "--perturbations", perturbations), more...)...)
+		must(t, f.dir,
+			with(f.dataset(mode, "zstd", out, "--perturbations", perturbations), more...)...)
 	}
 	build("indices", "table.tsv", "listed", "--shards", "4")
 	build("indices", pairs, "whole", "--shards", "4")
@@ -48,8 +49,10 @@ func TestCombinations(t *testing.T) {
 	for _, dataset := range []string{"whole", "masks", "table"} {
 		must(t, f.dir, "verify", dataset, "--method", "both")
 		must(t, f.dir, "diff", "listed", dataset)
-		if got := manifestOf(t, filepath.Join(f.dir, dataset)); got.LogicalContent != want.LogicalContent || got.Samples != number-100 {
-			t.Errorf("%s has %d samples of content %s, want %d of %s", dataset, got.Samples, got.LogicalContent, number-100, want.LogicalContent)
+		got := manifestOf(t, filepath.Join(f.dir, dataset))
+		if got.LogicalContent != want.LogicalContent || got.Samples != number-100 {
+			t.Errorf("%s has %d samples of content %s, want %d of %s", dataset, got.Samples,
+				got.LogicalContent, number-100, want.LogicalContent)
 		}
 	}
 }
@@ -58,13 +61,22 @@ func TestCombinations(t *testing.T) {
 func TestLastCombinations(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 900, 1)
-	writeFiles(t, f.dir, map[string]string{"genes.txt": strings.Join(f.graph.Genes.IDs, "\n") + "\n"})
+	writeFiles(t, f.dir,
+		map[string]string{"genes.txt": strings.Join(f.graph.Genes.IDs, "\n") + "\n"})
 	const all = 300 * 299 / 2 * 298 / 3 * 297 / 4
-	must(t, f.dir, f.dataset("indices", "zstd", "end", "--perturbations", fmt.Sprintf("combinations:genes.txt:4:%d:%d", all-2, all))...)
+	must(t, f.dir,
+		f.dataset("indices", "zstd", "end", "--perturbations",
+			fmt.Sprintf("combinations:genes.txt:4:%d:%d", all-2, all))...)
 	o := must(t, f.dir, "inspect", "end", "--samples", ":", "--json")
 	for i, want := range []string{
-		fmt.Sprintf(`{"sample":0,"sample_id":"%d","genes":["Y295","Y297","Y298","Y299"],"perturbation_indices":[295,297,298,299],"phenotypes":{},`, all-2),
-		fmt.Sprintf(`{"sample":1,"sample_id":"%d","genes":["Y296","Y297","Y298","Y299"],"perturbation_indices":[296,297,298,299],"phenotypes":{},`, all-1),
+		fmt.Sprintf(
+			`{"sample":0,"sample_id":"%d","genes":["Y295","Y297","Y298","Y299"],"perturbation_indices":[295,297,298,299],"phenotypes":{},`,
+			all-2,
+		),
+		fmt.Sprintf(
+			`{"sample":1,"sample_id":"%d","genes":["Y296","Y297","Y298","Y299"],"perturbation_indices":[296,297,298,299],"phenotypes":{},`,
+			all-1,
+		),
 	} {
 		if line := strings.Split(o.stdout, "\n")[i]; !strings.HasPrefix(line, want) {
 			t.Errorf("got %s, want %s", line, want)
@@ -74,15 +86,23 @@ func TestLastCombinations(t *testing.T) {
 
 func TestWrongCombinations(t *testing.T) {
 	for perturbations, want := range map[string]string{
-		"combinations:genes.txt":       "read perturbations combinations:genes.txt: expected combinations:FILE:K",
+		"combinations:genes.txt": "read perturbations combinations:genes.txt: expected " +
+			"combinations:FILE:K",
 		"combinations:genes.txt:4":     "found k = 4, expected 1 to the 3 genes of genes.txt",
 		"combinations:genes.txt:2:0:4": "found range 0 to 4, expected one within 0 to 3",
-		"c.yaml":                       "read settings: c.yaml: found a settings file, expected a table, a torchcell store or a computed set",
+		"c.yaml": "read settings: c.yaml: found a settings file, expected " +
+			"a table, a torchcell store or a computed set",
 	} {
-		files := map[string]string{"genes.txt": "YA\nYB\nYC\n", "c.yaml": "combinations: {genes: genes.txt, k: 2}\n"}
-		t.Run(perturbations, func(t *testing.T) { faulty(t, 2, files, with(buildArgs, "--perturbations", perturbations), want) })
+		files := map[string]string{
+			"genes.txt": "YA\nYB\nYC\n", "c.yaml": "combinations: {genes: genes.txt, k: 2}\n",
+		}
+		t.Run(perturbations, func(t *testing.T) {
+			faulty(t, 2, files, with(buildArgs, "--perturbations", perturbations), want)
+		})
 	}
 	t.Run("unknown gene", func(t *testing.T) {
-		faulty(t, 3, map[string]string{"genes.txt": "YA\nYX\n"}, with(buildArgs, "--perturbations", "combinations:genes.txt:1"), `read genes genes.txt:2: gene "YX" is not in the graph`)
+		faulty(t, 3, map[string]string{"genes.txt": "YA\nYX\n"},
+			with(buildArgs, "--perturbations", "combinations:genes.txt:1"),
+			`read genes genes.txt:2: gene "YX" is not in the graph`)
 	})
 }

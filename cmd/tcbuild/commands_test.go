@@ -16,7 +16,8 @@ import (
 const commandsReference = "../../docs/commands.md"
 
 // seeAlso and inherited are sections that cobra adds to each command; the page has them once.
-var seeAlso = regexp.MustCompile(`(?s)### (SEE ALSO|Options inherited from parent commands)\n\n.*?(\n\n|\z)`)
+var seeAlso = regexp.MustCompile(`(?s)### (SEE ALSO|Options inherited from parent ` +
+	`commands)\n\n.*?(\n\n|\z)`)
 
 // TestCommandsReference writes the reference of all commands in the order of 'tcbuild help'.
 func TestCommandsReference(t *testing.T) {
@@ -25,20 +26,26 @@ func TestCommandsReference(t *testing.T) {
 	root.InitDefaultHelpFlag()
 	var page strings.Builder
 	page.WriteString(strings.ReplaceAll(commandsHead, "@", "`"))
-	fmt.Fprintf(&page, "\n## Flags of every command\n\n```\n  -h, --help                print the command's help\n%s```\n", root.PersistentFlags().FlagUsages())
+	fmt.Fprintf(&page,
+		"\n## Flags of every command\n\n```\n  -h, --help                print the command's "+
+			"help\n%s```\n",
+		root.PersistentFlags().FlagUsages())
 	var write func(cmd *cobra.Command)
 	write = func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().Lookup("help").Hidden = true // one of those that every command has
 		var text bytes.Buffer
-		if err := doc.GenMarkdownCustom(cmd, &text, func(name string) string { return name }); err != nil {
+		err := doc.GenMarkdownCustom(cmd, &text, func(name string) string { return name })
+		if err != nil {
 			t.Fatal(err)
 		}
-		section := strings.ReplaceAll(seeAlso.ReplaceAllString(text.String(), ""), "### Synopsis\n\n", "")
+		section := strings.ReplaceAll(seeAlso.ReplaceAllString(text.String(), ""),
+			"### Synopsis\n\n", "")
 		if cmd.Long != "" { // which says what Short does, and more
 			section = strings.Replace(section, "\n"+cmd.Short+"\n\n", "\n", 1)
 		}
-		page.WriteString("\n#" + strings.TrimRight(strings.ReplaceAll(section, "\n### ", "\n#### "), "\n") + "\n")
+		page.WriteString("\n#" + strings.TrimRight(strings.ReplaceAll(section, "\n### ", "\n#### "),
+			"\n") + "\n")
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() && cmd.Name() != "completion" {
 				write(sub)
@@ -59,7 +66,8 @@ func TestCommandsReference(t *testing.T) {
 			t.Fatal(err)
 		}
 	case read(t, commandsReference) != page.String():
-		t.Error("docs/commands.md is not what the program has; run: go test ./cmd/tcbuild -run TestCommandsReference -update")
+		t.Error("docs/commands.md is not what the program has; run: go test ./cmd/tcbuild -run " +
+			"TestCommandsReference -update")
 	}
 }
 

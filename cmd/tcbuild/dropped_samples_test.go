@@ -18,8 +18,13 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 		"unknown.tsv": "genes\ty\nX\t1\nZ\t2\n",
 	})
 	args := func(command, set, out, unknown string) []string {
-		words := map[string][]string{"incidence": {"incidence", "--perturbations", set}, "indices": {"dataset", "--mode", "indices", "--perturbations", set}, "ingest": {"ingest", "perturbations", set}}[command]
-		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true", "--unknown-genes", unknown, "max_dropped=1")
+		words := map[string][]string{
+			"incidence": {"incidence", "--perturbations", set},
+			"indices":   {"dataset", "--mode", "indices", "--perturbations", set},
+			"ingest":    {"ingest", "perturbations", set},
+		}[command]
+		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true",
+			"--unknown-genes", unknown, "max_dropped=1")
 	}
 	for _, test := range []struct {
 		unknown string
@@ -28,12 +33,23 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 		logged  string
 		printed string
 	}{
-		{"drop-sample", "2 3", "2 kept, 3 unknown_gene, 1 wildtype",
-			`unknown_gene=3 wildtype=1`,
-			"samples: 2 of 5 entries of sets.tsv; dropped: 3 of unknown genes; noted: 1 that delete no gene; unknown names: X, Z\n"},
-		{"drop-gene", "0 2 3 4", "4 kept, 1 no_gene_left, 1 wildtype, 3 unknown_left_out",
-			"no_gene_left=1 wildtype=1 unknown_left_out=3",
-			"samples: 4 of 5 entries of sets.tsv; dropped: 1 left without a gene, as theirs are unknown; noted: 1 that delete no gene, 3 unknown genes left out; unknown names: X, Z\n"},
+		{
+			unknown: "drop-sample",
+			ids:     "2 3",
+			counts:  "2 kept, 3 unknown_gene, 1 wildtype",
+			logged:  `unknown_gene=3 wildtype=1`,
+			printed: "samples: 2 of 5 entries of sets.tsv; dropped: 3 of unknown genes; noted: 1 " +
+				"that delete no gene; unknown names: X, Z\n",
+		},
+		{
+			unknown: "drop-gene",
+			ids:     "0 2 3 4",
+			counts:  "4 kept, 1 no_gene_left, 1 wildtype, 3 unknown_left_out",
+			logged:  "no_gene_left=1 wildtype=1 unknown_left_out=3",
+			printed: "samples: 4 of 5 entries of sets.tsv; dropped: 1 left without a gene, as " +
+				"theirs are unknown; noted: 1 that delete no gene, 3 unknown genes left out; " +
+				"unknown names: X, Z\n",
+		},
 	} {
 		for _, command := range []string{"incidence", "indices"} {
 			out := command + test.unknown
@@ -42,7 +58,8 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 				t.Errorf("%s: log\n%swant %s", out, o.stderr, test.logged)
 			}
 			must(t, f.dir, "verify", out)
-			if got := sets.Counts(manifestOf(t, filepath.Join(f.dir, out)).Account); got != test.counts {
+			got := sets.Counts(manifestOf(t, filepath.Join(f.dir, out)).Account)
+			if got != test.counts {
 				t.Errorf("%s: counts %+v, want %+v", out, got, test.counts)
 			}
 			printed := must(t, f.dir, "inspect", out, "--samples", "0:", "--json").stdout
@@ -56,12 +73,17 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 				t.Errorf("%s: sample ids %q, want %s", out, ids, test.ids)
 			}
 		}
-		if o := must(t, f.dir, args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown)...); !strings.Contains(o.stdout, test.printed) {
+		o := must(t, f.dir, args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown)...)
+		if !strings.Contains(o.stdout, test.printed) {
 			t.Errorf("%s: got %q, want %q", test.unknown, o.stdout, test.printed)
 		}
-		for command, want := range map[string]string{"incidence": "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 ", "indices": "such as X",
-			"ingest": "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 "} {
-			execute(t, f.dir, args(command, "unknown.tsv", "none.tsv", test.unknown)...).refused(t, 3, want)
+		for command, want := range map[string]string{
+			"incidence": "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 ",
+			"indices":   "such as X",
+			"ingest":    "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 ",
+		} {
+			execute(t, f.dir, args(command, "unknown.tsv", "none.tsv", test.unknown)...).refused(t,
+				3, want)
 		}
 	}
 	nothing(t, filepath.Join(f.dir, "none.tsv"), filepath.Join(f.dir, "none.tsv.building"))
@@ -76,15 +98,22 @@ func TestSampleIDs(t *testing.T) {
 		"blank.tsv": "genes\nY000\nY001\n\n",
 	})
 	args := func(set, out string, more ...string) []string {
-		return with([]string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", set, "--out", out}, more...)
+		return with([]string{
+			"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", set, "--out",
+			out,
+		},
+			more...)
 	}
-	execute(t, f.dir, args("twice.tsv", "out")...).refused(t, 3, `twice.tsv:4: found sample id "a", which is also in twice.tsv:2`)
+	execute(t, f.dir, args("twice.tsv", "out")...).refused(t, 3,
+		`twice.tsv:4: found sample id "a", which is also in twice.tsv:2`)
 	execute(t, f.dir, args("empty.tsv", "out")...).refused(t, 3, `empty.tsv:3: found sample id ""`)
-	execute(t, f.dir, args("blank.tsv", "out", "--allow-wildtype")...).refused(t, 3, "blank.tsv:4: found an empty line")
+	execute(t, f.dir, args("blank.tsv", "out", "--allow-wildtype")...).refused(t, 3,
+		"blank.tsv:4: found an empty line")
 	nothing(t, filepath.Join(f.dir, "out"))
 	for _, set := range []string{"twice.tsv", "empty.tsv"} {
 		must(t, f.dir, args(set, set+".out", "allow_duplicate_ids=true")...)
-		if m := manifestOf(t, filepath.Join(f.dir, set+".out")); m.Options.Perturbations["allow_duplicate_ids"] != true || m.Samples < 2 {
+		m := manifestOf(t, filepath.Join(f.dir, set+".out"))
+		if m.Options.Perturbations["allow_duplicate_ids"] != true || m.Samples < 2 {
 			t.Errorf("%s: options %+v, %d samples", set, m.Options, m.Samples)
 		}
 		must(t, f.dir, "verify", set+".out")

@@ -30,7 +30,10 @@ var sound = map[string]string{
 	"sets.tsv": "sample_id\tgenes\tfitness\ns0\tYA\t0.5\ns1\tYB|YC\t\n",
 }
 
-var buildArgs = []string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "out"}
+var buildArgs = []string{
+	"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "sets.tsv", "--out",
+	"out",
+}
 
 func TestSoundInput(t *testing.T) {
 	t.Parallel()
@@ -62,37 +65,166 @@ func TestFaultyGraph(t *testing.T) {
 		args  []string
 		want  []string
 	}{
-		{"no gene table", map[string]string{gene: ""}, nil, []string{"read graph graph: found no node table gene"}},
-		{"no metabolite table", map[string]string{"graph/nodes/metabolite.tsv": ""}, nil, []string{"edges/reaction__rmr__metabolite.tsv needs the node table metabolite"}},
-		{"unknown source", map[string]string{physical: "src\tdst\nYA\tYB\nYX\tYB\n"}, nil, []string{physical + `:3: src "YX" is not in nodes/gene, expected one of its 3 ids`}},
-		{"unknown target", map[string]string{physical: "src\tdst\nYA\tyb\n"}, nil, []string{physical + `:2: dst "yb" is not in nodes/gene`}},
-		{"unknown reaction", map[string]string{rmr: "src\tdst\nr1\tm1\nr3\tm1\n"}, nil, []string{rmr + `:3: src "r3" is not in nodes/reaction, expected one of its 2 ids`}},
-		{"empty endpoint", map[string]string{physical: "src\tdst\nYA\t\n"}, nil, []string{physical + `:2: dst "" is not in nodes/gene`}},
-		{"index out of range", map[string]string{gpr: "src_index\tdst_index\n0\t0\n3\t0\n"}, nil, []string{gpr + ":3: src_index: found 3, expected ", "from 0 to 2", "nodes/gene"}},
-		{"negative index", map[string]string{gpr: "src_index\tdst_index\n0\t-1\n"}, nil, []string{gpr + ":2: dst_index: found -1, expected ", "from 0 to 1", "nodes/reaction"}},
-		{"index beyond 64 bits", map[string]string{gpr: "src_index\tdst_index\n99999999999999999999\t0\n"}, nil, []string{gpr + `:2: src_index: found "99999999999999999999", expected an`}},
-		{"index not a number", map[string]string{gpr: "src_index\tdst_index\n0\tr1\n"}, nil, []string{gpr + `:2: dst_index: found "r1", expected an i`}},
-		{"missing index", map[string]string{gpr: "src_index\tdst_index\n0\t\n"}, nil, []string{gpr + ":2: dst_index: found no value"}},
-		{"missing column dst", map[string]string{physical: "src\ttarget\nYA\tYB\n"}, nil, []string{physical + ": found columns src, target, expected dst"}},
-		{"missing column id", map[string]string{gene: "name\nYA\nYB\nYC\n"}, nil, []string{gene + ": found columns name, expected id"}},
-		{"ids and indices", map[string]string{physical: "src\tdst\tsrc_index\tdst_index\nYA\tYB\t0\t1\n"}, nil, []string{physical + ": found columns of ids (src, dst) and of indices"}},
-		{"duplicate id", map[string]string{gene: "id\nYA\nYB\nYC\nYB\n"}, nil, []string{gene + `:5: id "YB" is also in ` + gene + ":3"}},
-		{"empty id", map[string]string{gene: "id\tname\nYA\ta\n\tb\nYC\tc\n"}, nil, []string{gene + ":3: id \"\" is empty"}},
-		{"wrong edge type", map[string]string{"graph/edges/gene__makes__protein.tsv": "src\tdst\nYA\tp1\n"}, nil, []string{"edges/gene__makes__protein.tsv needs the node table protein, which is missing"}},
-		{"no edge type", map[string]string{"graph/edges/physical.tsv": "src\tdst\nYA\tYB\n"}, nil, []string{"found table \"edges/physical.tsv\""}},
-		{"wrong node type", map[string]string{"graph/nodes/reactions.tsv": "id\np1\n"}, nil, []string{"found table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction"}},
-		{"same table twice", map[string]string{"graph/nodes/gene.csv": "id\nYA\n"}, nil, []string{"found both \"nodes/gene.csv\" and \"nodes/gene.tsv\""}},
-		{"row with too few fields", map[string]string{physical: "src\tdst\nYA\tYB\nYB\n"}, nil, []string{physical + ":3: found 1 field, expected 2"}},
-		{"row with too many fields", map[string]string{physical: "src\tdst\nYA\tYB\tYC\n"}, nil, []string{physical + ":2: found 3 fields, expected 2"}},
-		{"empty file", map[string]string{physical: "\n"}, nil, []string{physical}},
-		{"torn gz", map[string]string{physical: "", physical + ".gz": half(gzipped(t, whole))}, nil, []string{physical + ".gz: the file is truncated or damaged after line "}},
-		{"torn zst", map[string]string{physical: "", physical + ".zst": half(zstandard(t, whole))}, nil, []string{physical + ".zst: the file is truncated or damaged"}},
-		{"torn parquet", map[string]string{gene: "", "graph/nodes/gene.parquet": half(genesParquet(t))}, nil, []string{"graph/nodes/gene.parquet: the file is truncated or damaged"}},
-		{"torn arrow", map[string]string{gene: "", "graph/nodes/gene.arrow": half(genesArrow(t))}, nil, []string{"graph/nodes/gene.arrow: the file is truncated or damaged"}},
-		{"no gz at all", map[string]string{physical: "", physical + ".gz": whole}, nil, []string{physical + ".gz: the file is not gzip-compressed, although its name ends in .gz"}},
-		{"broken gpr rule", map[string]string{reaction: "id\tgpr\nr1\tYA\nr2\tYA and (YB or\n"}, []string{"--reaction-rule", "gpr"}, []string{`read graph graph: nodes/reaction.tsv row 1: gpr rule of reaction "r2": `, "expected "}},
+		{
+			name:  "no gene table",
+			files: map[string]string{gene: ""},
+			want:  []string{"read graph graph: found no node table gene"},
+		},
+		{
+			name:  "no metabolite table",
+			files: map[string]string{"graph/nodes/metabolite.tsv": ""},
+			want:  []string{"edges/reaction__rmr__metabolite.tsv needs the node table metabolite"},
+		},
+		{
+			name:  "unknown source",
+			files: map[string]string{physical: "src\tdst\nYA\tYB\nYX\tYB\n"},
+			want: []string{
+				physical + `:3: src "YX" is not in nodes/gene, expected one of its 3 ids`,
+			},
+		},
+		{
+			name:  "unknown target",
+			files: map[string]string{physical: "src\tdst\nYA\tyb\n"},
+			want:  []string{physical + `:2: dst "yb" is not in nodes/gene`},
+		},
+		{
+			name:  "unknown reaction",
+			files: map[string]string{rmr: "src\tdst\nr1\tm1\nr3\tm1\n"},
+			want: []string{
+				rmr + `:3: src "r3" is not in nodes/reaction, expected one of its 2 ids`,
+			},
+		},
+		{
+			name:  "empty endpoint",
+			files: map[string]string{physical: "src\tdst\nYA\t\n"},
+			want:  []string{physical + `:2: dst "" is not in nodes/gene`},
+		},
+		{
+			name:  "index out of range",
+			files: map[string]string{gpr: "src_index\tdst_index\n0\t0\n3\t0\n"},
+			want:  []string{gpr + ":3: src_index: found 3, expected ", "from 0 to 2", "nodes/gene"},
+		},
+		{
+			name:  "negative index",
+			files: map[string]string{gpr: "src_index\tdst_index\n0\t-1\n"},
+			want: []string{
+				gpr + ":2: dst_index: found -1, expected ", "from 0 to 1", "nodes/reaction",
+			},
+		},
+		{
+			name:  "index beyond 64 bits",
+			files: map[string]string{gpr: "src_index\tdst_index\n99999999999999999999\t0\n"},
+			want:  []string{gpr + `:2: src_index: found "99999999999999999999", expected an`},
+		},
+		{
+			name:  "index not a number",
+			files: map[string]string{gpr: "src_index\tdst_index\n0\tr1\n"},
+			want:  []string{gpr + `:2: dst_index: found "r1", expected an i`},
+		},
+		{
+			name:  "missing index",
+			files: map[string]string{gpr: "src_index\tdst_index\n0\t\n"},
+			want:  []string{gpr + ":2: dst_index: found no value"},
+		},
+		{
+			name:  "missing column dst",
+			files: map[string]string{physical: "src\ttarget\nYA\tYB\n"},
+			want:  []string{physical + ": found columns src, target, expected dst"},
+		},
+		{
+			name:  "missing column id",
+			files: map[string]string{gene: "name\nYA\nYB\nYC\n"},
+			want:  []string{gene + ": found columns name, expected id"},
+		},
+		{
+			name:  "ids and indices",
+			files: map[string]string{physical: "src\tdst\tsrc_index\tdst_index\nYA\tYB\t0\t1\n"},
+			want:  []string{physical + ": found columns of ids (src, dst) and of indices"},
+		},
+		{
+			name:  "duplicate id",
+			files: map[string]string{gene: "id\nYA\nYB\nYC\nYB\n"},
+			want:  []string{gene + `:5: id "YB" is also in ` + gene + ":3"},
+		},
+		{
+			name:  "empty id",
+			files: map[string]string{gene: "id\tname\nYA\ta\n\tb\nYC\tc\n"},
+			want:  []string{gene + ":3: id \"\" is empty"},
+		},
+		{
+			name:  "wrong edge type",
+			files: map[string]string{"graph/edges/gene__makes__protein.tsv": "src\tdst\nYA\tp1\n"},
+			want: []string{
+				"edges/gene__makes__protein.tsv needs the node table protein, which is missing",
+			},
+		},
+		{
+			name:  "no edge type",
+			files: map[string]string{"graph/edges/physical.tsv": "src\tdst\nYA\tYB\n"},
+			want:  []string{"found table \"edges/physical.tsv\""},
+		},
+		{
+			name:  "wrong node type",
+			files: map[string]string{"graph/nodes/reactions.tsv": "id\np1\n"},
+			want: []string{
+				"found table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction",
+			},
+		},
+		{
+			name:  "same table twice",
+			files: map[string]string{"graph/nodes/gene.csv": "id\nYA\n"},
+			want:  []string{"found both \"nodes/gene.csv\" and \"nodes/gene.tsv\""},
+		},
+		{
+			name:  "row with too few fields",
+			files: map[string]string{physical: "src\tdst\nYA\tYB\nYB\n"},
+			want:  []string{physical + ":3: found 1 field, expected 2"},
+		},
+		{
+			name:  "row with too many fields",
+			files: map[string]string{physical: "src\tdst\nYA\tYB\tYC\n"},
+			want:  []string{physical + ":2: found 3 fields, expected 2"},
+		},
+		{name: "empty file", files: map[string]string{physical: "\n"}, want: []string{physical}},
+		{
+			name:  "torn gz",
+			files: map[string]string{physical: "", physical + ".gz": half(gzipped(t, whole))},
+			want:  []string{physical + ".gz: the file is truncated or damaged after line "},
+		},
+		{
+			name:  "torn zst",
+			files: map[string]string{physical: "", physical + ".zst": half(zstandard(t, whole))},
+			want:  []string{physical + ".zst: the file is truncated or damaged"},
+		},
+		{
+			name:  "torn parquet",
+			files: map[string]string{gene: "", "graph/nodes/gene.parquet": half(genesParquet(t))},
+			want:  []string{"graph/nodes/gene.parquet: the file is truncated or damaged"},
+		},
+		{
+			name:  "torn arrow",
+			files: map[string]string{gene: "", "graph/nodes/gene.arrow": half(genesArrow(t))},
+			want:  []string{"graph/nodes/gene.arrow: the file is truncated or damaged"},
+		},
+		{
+			name:  "no gz at all",
+			files: map[string]string{physical: "", physical + ".gz": whole},
+			want: []string{
+				physical + ".gz: the file is not gzip-compressed, although its name ends in .gz",
+			},
+		},
+		{
+			name:  "broken gpr rule",
+			files: map[string]string{reaction: "id\tgpr\nr1\tYA\nr2\tYA and (YB or\n"},
+			args:  []string{"--reaction-rule", "gpr"},
+			want: []string{
+				`read graph graph: nodes/reaction.tsv row 1: gpr rule of reaction "r2": `,
+				"expected ",
+			},
+		},
 	} {
-		t.Run(c.name, func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
+		t.Run(c.name,
+			func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
 	}
 }
 
@@ -104,28 +236,107 @@ func TestFaultyPerturbations(t *testing.T) {
 		args  []string
 		want  []string
 	}{
-		{"folder", nil, []string{"--perturbations", "graph"}, []string{"graph"}},
-		{"unknown ending", map[string]string{"sets.xls": "x"}, []string{"--perturbations", "sets.xls"}, []string{"sets.xls"}},
-		{"unknown gene", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"}, nil, []string{`sets.tsv:3: gene "YX" is not in the graph (3 genes)`}},
-		{"empty genotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\n\t2\n"}, nil, []string{"sets.tsv:3: the sample deletes no gene, expected at least one"}},
-		{"empty gene name", map[string]string{"sets.tsv": "genes\tfitness\nYA||YB\t1\n"}, nil, []string{"sets.tsv:2: found an empty gene name"}},
-		{"only unknown genes", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "drop-gene"}, []string{`read sets.tsv for samples: kept 0 of 1 entry; dropped: 1 left without a gene, as theirs are unknown, such as YX`}},
-		{"non-number in a phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB\thigh\n"}, nil, []string{`sets.tsv:3: column "fitness": found "high", expected a number as in line 2`}},
-		{"infinite phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"}, nil, []string{`sets.tsv:2: phenotype "fitness": found an infinite value`}},
-		{"no genes column", map[string]string{"sets.tsv": "orf\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: found columns orf, fitness, expected genes column "genes"`}},
-		{"no rows", map[string]string{"sets.tsv": "genes\tfitness\n"}, nil, []string{"read sets.tsv for samples: found no entries"}},
-		{"torn row", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB|Y"}, nil, []string{"sets.tsv:3: found 1 field, expected 2"}},
-		{"torn gz", map[string]string{"sets.tsv.gz": half(gzipped(t, whole))}, []string{"--perturbations", "sets.tsv.gz"}, []string{"sets.tsv.gz: the file is truncated or damaged after line "}},
-		{"torn zst", map[string]string{"sets.tsv.zst": half(zstandard(t, whole))}, []string{"--perturbations", "sets.tsv.zst"}, []string{"sets.tsv.zst: the file is truncated or damaged"}},
-		{"torn parquet", map[string]string{"sets.parquet": half(genesParquet(t))}, []string{"--perturbations", "sets.parquet"}, []string{"sets.parquet: the file is truncated or damaged"}},
-		{"torn arrow", map[string]string{"sets.arrow": half(genesArrow(t))}, []string{"--perturbations", "sets.arrow"}, []string{"sets.arrow: the file is truncated or damaged"}},
-		{"parquet with an unknown gene", map[string]string{"sets.parquet": genesParquet(t)}, []string{"--perturbations", "sets.parquet"}, []string{`sets.parquet row 3: gene "YX" is not in the graph`}},
-		{"arrow with an unknown gene", map[string]string{"sets.arrow": genesArrow(t)}, []string{"--perturbations", "sets.arrow"}, []string{`sets.arrow row 3: gene "YX" is not in the graph`}},
+		{name: "folder", args: []string{"--perturbations", "graph"}, want: []string{"graph"}},
+		{
+			name:  "unknown ending",
+			files: map[string]string{"sets.xls": "x"},
+			args:  []string{"--perturbations", "sets.xls"},
+			want:  []string{"sets.xls"},
+		},
+		{
+			name:  "unknown gene",
+			files: map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"},
+			want:  []string{`sets.tsv:3: gene "YX" is not in the graph (3 genes)`},
+		},
+		{
+			name:  "empty genotype",
+			files: map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\n\t2\n"},
+			want:  []string{"sets.tsv:3: the sample deletes no gene, expected at least one"},
+		},
+		{
+			name:  "empty gene name",
+			files: map[string]string{"sets.tsv": "genes\tfitness\nYA||YB\t1\n"},
+			want:  []string{"sets.tsv:2: found an empty gene name"},
+		},
+		{
+			name:  "only unknown genes",
+			files: map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"},
+			args:  []string{"--unknown-genes", "drop-gene"},
+			want: []string{
+				`read sets.tsv for samples: kept 0 of 1 entry; dropped: 1 left without a gene, ` +
+					`as theirs are unknown, such as YX`,
+			},
+		},
+		{
+			name:  "non-number in a phenotype",
+			files: map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB\thigh\n"},
+			want: []string{
+				`sets.tsv:3: column "fitness": found "high", expected a number as in line 2`,
+			},
+		},
+		{
+			name:  "infinite phenotype",
+			files: map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"},
+			want:  []string{`sets.tsv:2: phenotype "fitness": found an infinite value`},
+		},
+		{
+			name:  "no genes column",
+			files: map[string]string{"sets.tsv": "orf\tfitness\nYA\t1\n"},
+			want:  []string{`sets.tsv: found columns orf, fitness, expected genes column "genes"`},
+		},
+		{
+			name:  "no rows",
+			files: map[string]string{"sets.tsv": "genes\tfitness\n"},
+			want:  []string{"read sets.tsv for samples: found no entries"},
+		},
+		{
+			name:  "torn row",
+			files: map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB|Y"},
+			want:  []string{"sets.tsv:3: found 1 field, expected 2"},
+		},
+		{
+			name:  "torn gz",
+			files: map[string]string{"sets.tsv.gz": half(gzipped(t, whole))},
+			args:  []string{"--perturbations", "sets.tsv.gz"},
+			want:  []string{"sets.tsv.gz: the file is truncated or damaged after line "},
+		},
+		{
+			name:  "torn zst",
+			files: map[string]string{"sets.tsv.zst": half(zstandard(t, whole))},
+			args:  []string{"--perturbations", "sets.tsv.zst"},
+			want:  []string{"sets.tsv.zst: the file is truncated or damaged"},
+		},
+		{
+			name:  "torn parquet",
+			files: map[string]string{"sets.parquet": half(genesParquet(t))},
+			args:  []string{"--perturbations", "sets.parquet"},
+			want:  []string{"sets.parquet: the file is truncated or damaged"},
+		},
+		{
+			name:  "torn arrow",
+			files: map[string]string{"sets.arrow": half(genesArrow(t))},
+			args:  []string{"--perturbations", "sets.arrow"},
+			want:  []string{"sets.arrow: the file is truncated or damaged"},
+		},
+		{
+			name:  "parquet with an unknown gene",
+			files: map[string]string{"sets.parquet": genesParquet(t)},
+			args:  []string{"--perturbations", "sets.parquet"},
+			want:  []string{`sets.parquet row 3: gene "YX" is not in the graph`},
+		},
+		{
+			name:  "arrow with an unknown gene",
+			files: map[string]string{"sets.arrow": genesArrow(t)},
+			args:  []string{"--perturbations", "sets.arrow"},
+			want:  []string{`sets.arrow row 3: gene "YX" is not in the graph`},
+		},
 	} {
-		t.Run(c.name, func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
+		t.Run(c.name,
+			func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
 	}
 	t.Run("missing file", func(t *testing.T) {
-		faulty(t, 1, nil, with(buildArgs, "--perturbations", "set.tsv"), "open set.tsv: there is no such file")
+		faulty(t, 1, nil, with(buildArgs, "--perturbations", "set.tsv"),
+			"open set.tsv: there is no such file")
 	})
 }
 
@@ -164,7 +375,11 @@ func zstandard(t *testing.T, text string) string {
 // genesRecord is a table that serves as a node table and as a perturbation set. Its row 3 names
 // a gene that the sound graph does not have.
 func genesRecord() arrow.Record {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.BinaryTypes.String}, {Name: "genes", Type: arrow.ListOf(arrow.BinaryTypes.String)}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.BinaryTypes.String},
+		{Name: "genes", Type: arrow.ListOf(arrow.BinaryTypes.String)},
+	},
+		nil)
 	b := array.NewRecordBuilder(memory.NewGoAllocator(), schema)
 	for _, gene := range []string{"YA", "YB", "YC", "YX"} {
 		b.Field(0).(*array.StringBuilder).Append(gene)
@@ -199,7 +414,9 @@ func genesParquet(t *testing.T) string { return parquetFile(t, genesRecord()) }
 // that a test starts takes a quarter longer.
 func parquetFile(t *testing.T, record arrow.Record) string {
 	var out bytes.Buffer
-	w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, parquetFields(record.Schema()), -1)))
+	w := file.NewParquetWriter(&out,
+		schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required,
+			parquetFields(record.Schema()), -1)))
 	group := w.AppendRowGroup()
 	for i, column := range record.Columns() {
 		present := int16(0) // the level of values that are there
@@ -259,7 +476,8 @@ func parquetFields(columns *arrow.Schema) (fields schema.FieldList) {
 		if field.Nullable {
 			repetition = parquet.Repetitions.Optional
 		}
-		node := schema.Node(schema.MustPrimitive(schema.NewPrimitiveNodeLogical(field.Name, repetition, logical, kind, -1, -1)))
+		node := schema.Node(schema.MustPrimitive(schema.NewPrimitiveNodeLogical(field.Name,
+			repetition, logical, kind, -1, -1)))
 		if field.Type.ID() == arrow.LIST {
 			node = schema.MustGroup(schema.ListOf(node, repetition, -1))
 		}

@@ -17,13 +17,27 @@ func TestLog(t *testing.T) {
 		terminal, quiet bool
 		want            string // regular expression
 	}{
-		{"file", "text", false, false,
-			`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S+ read graph  a=1 genes=6607 where="a b"\n\S+ WARN odd\n\S+ ERROR bad  io.err=EOF\n$`},
-		{"terminal", "text", true, false,
-			`^\x1b\[2K\r\d\d:\d\d:\d\d read graph  a=1 genes=6607 where="a b"\n\x1b\[2K\r\S+ WARN odd\n\x1b\[2K\r\S+ ERROR bad  io.err=EOF\n$`},
-		{"json", "json", false, false, `^\{"time":".*","level":"INFO","msg":"read graph","a":1,"genes":6607,"where":"a b"\}\n\{.*\}\n\{.*\}\n$`},
-		{"quiet", "text", false, true, `^\S+ ERROR bad  io.err=EOF\n$`},
-		{"quiet json", "json", false, true, `^\{.*"bad".*\}\n$`},
+		{
+			name:   "file",
+			format: "text",
+			want: `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S+ read graph  a=1 genes=6607 where="a ` +
+				`b"\n\S+ WARN odd\n\S+ ERROR bad  io.err=EOF\n$`,
+		},
+		{
+			name:     "terminal",
+			format:   "text",
+			terminal: true,
+			want: `^\x1b\[2K\r\d\d:\d\d:\d\d read graph  a=1 genes=6607 where="a ` +
+				`b"\n\x1b\[2K\r\S+ WARN odd\n\x1b\[2K\r\S+ ERROR bad  io.err=EOF\n$`,
+		},
+		{
+			name:   "json",
+			format: "json",
+			want: `^\{"time":".*","level":"INFO","msg":"read ` +
+				`graph","a":1,"genes":6607,"where":"a b"\}\n\{.*\}\n\{.*\}\n$`,
+		},
+		{name: "quiet", format: "text", quiet: true, want: `^\S+ ERROR bad  io.err=EOF\n$`},
+		{name: "quiet json", format: "json", quiet: true, want: `^\{.*"bad".*\}\n$`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -47,10 +61,15 @@ func TestProgressLine(t *testing.T) {
 		bytes          int64
 		want           string
 	}{
-		{1000, 400, 0, "samples 400 of 1,000 rate 40 samples/s left 15s"},
-		{332_313, 10_000, 42_000_000, "samples 10,000 of 332,313 rate 1000 samples/s written 42.0 MB left 5m22s"},
-		{0, 400, 1500, "samples 400 rate 40 samples/s written 1.50 kB"},
-		{1000, 0, 0, "samples 0 of 1,000 rate 0 samples/s"},
+		{total: 1000, samples: 400, want: "samples 400 of 1,000 rate 40 samples/s left 15s"},
+		{
+			total:   332_313,
+			samples: 10_000,
+			bytes:   42_000_000,
+			want:    "samples 10,000 of 332,313 rate 1000 samples/s written 42.0 MB left 5m22s",
+		},
+		{samples: 400, bytes: 1500, want: "samples 400 rate 40 samples/s written 1.50 kB"},
+		{total: 1000, want: "samples 0 of 1,000 rate 0 samples/s"},
 	} {
 		p := &progress{total: c.total, samples: c.samples, bytes: c.bytes}
 		var words []string
@@ -90,7 +109,8 @@ func TestProgress(t *testing.T) {
 			p.Add(50, 1_000_000)
 			p.Add(10, 0)
 			p.Done()
-			if got := out.String(); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			got := out.String()
+			if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 				t.Errorf("got %q, want it to contain %q", got, c.want)
 			}
 			bar := c.terminal && !c.quiet && c.format == "text"
@@ -106,13 +126,29 @@ func TestProgress(t *testing.T) {
 
 func TestHumanUnits(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.00 kB", 1499: "1.50 kB", 42_400_000: "42.4 MB", 999_499: "999 kB",
-		4_200_000_000: "4.20 GB", 1 << 62: "4.61 EB"} {
+	for n, want := range map[int64]string{
+		0:             "0 B",
+		999:           "999 B",
+		1000:          "1.00 kB",
+		1499:          "1.50 kB",
+		42_400_000:    "42.4 MB",
+		999_499:       "999 kB",
+		4_200_000_000: "4.20 GB",
+		1 << 62:       "4.61 EB",
+	} {
 		if got := humanBytes(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
 	}
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 332_313: "332,313", -999: "-999", -1000: "-1,000", 1_234_567: "1,234,567"} {
+	for n, want := range map[int]string{
+		0:         "0",
+		999:       "999",
+		1000:      "1,000",
+		332_313:   "332,313",
+		-999:      "-999",
+		-1000:     "-1,000",
+		1_234_567: "1,234,567",
+	} {
 		if got := humanCount(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
@@ -127,11 +163,14 @@ func TestErrorAsJSON(t *testing.T) {
 		want string // regular expression
 	}{
 		{[]string{"verify", "/none/such"}, `"msg":".*/none/such.*","code":\d,"hint":".+"\}\n$`},
-		{[]string{"verify", "/none/such", "wrokers=3"}, `"msg":"read settings override wrokers=3: .*","code":2,"hint":"did you mean workers\?"\}\n$`},
+		{[]string{"verify", "/none/such", "wrokers=3"},
+			`"msg":"read settings override wrokers=3: .*","code":2,"hint":"did you mean ` +
+				`workers\?"\}\n$`},
 	} {
 		var out, log bytes.Buffer
 		code := run(t.Context(), append(c.args, "--log-format", "json"), &out, &log)
-		if want := `^\{"time":"[^"]+","level":"ERROR",` + c.want; code == 0 || !regexp.MustCompile(want).MatchString(log.String()) {
+		want := `^\{"time":"[^"]+","level":"ERROR",` + c.want
+		if code == 0 || !regexp.MustCompile(want).MatchString(log.String()) {
 			t.Errorf("%v: got code %d and\n%s\nwant\n%s", c.args, code, log.String(), want)
 		}
 	}

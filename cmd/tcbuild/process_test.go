@@ -58,7 +58,10 @@ func finish(t *testing.T, cmd *exec.Cmd) outcome {
 	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return outcome{cmd.ProcessState.ExitCode(), cmd.Stdout.(*bytes.Buffer).String(), cmd.Stderr.(*bytes.Buffer).String()}
+	return outcome{
+		cmd.ProcessState.ExitCode(), cmd.Stdout.(*bytes.Buffer).String(),
+		cmd.Stderr.(*bytes.Buffer).String(),
+	}
 }
 
 // must is execute for runs that have to end well.
@@ -66,7 +69,8 @@ func must(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
 	o := execute(t, dir, args...)
 	if o.code != 0 {
-		t.Fatalf("tcbuild %s: got exit code %d, stderr:\n%s", strings.Join(args, " "), o.code, o.stderr)
+		t.Fatalf("tcbuild %s: got exit code %d, stderr:\n%s", strings.Join(args, " "), o.code,
+			o.stderr)
 	}
 	return o
 }
@@ -79,7 +83,8 @@ func (o outcome) refused(t *testing.T, code int, want ...string) {
 		t.Errorf("got exit code %d, want %d; stderr:\n%s", o.code, code, o.stderr)
 	}
 	lines := strings.Split(strings.TrimSuffix(o.stderr, "\n"), "\n")
-	if len(lines) < 2 || strings.Count("\n"+o.stderr, "\ntcbuild: ") != 1 || !strings.HasPrefix(lines[len(lines)-2], "tcbuild: ") {
+	if len(lines) < 2 || strings.Count("\n"+o.stderr, "\ntcbuild: ") != 1 ||
+		!strings.HasPrefix(lines[len(lines)-2], "tcbuild: ") {
 		t.Errorf("got stderr:\n%s\nwant it to end with one line of error and one of hint", o.stderr)
 		return
 	}

@@ -38,7 +38,8 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 	sets := read(t, filepath.Join(f.dir, "sets.tsv"))
 	fromGraph := func(perturbations string) func(o *rebuildOptions) {
 		return func(o *rebuildOptions) {
-			o.build.Graph, o.build.File = filepath.Join(f.dir, "own"), filepath.Join(f.dir, perturbations)
+			o.build.Graph = filepath.Join(f.dir, "own")
+			o.build.File = filepath.Join(f.dir, perturbations)
 		}
 	}
 	for _, c := range []struct {
@@ -48,18 +49,62 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 		text        string // content while the stage runs; "" means removed
 		want        string
 	}{
-		{"edge table", "survey", fromGraph("sets.tsv"), links, "src\tdst\nY000\tY001\nY002\tY004\n", "input graph/edges/gene__physical__gene.tsv changed"},
-		{"edge table gone", "survey", fromGraph("sets.tsv"), links, "", "input graph/edges/gene__physical__gene.tsv is gone"},
-		{"edge table new", "survey", fromGraph("sets.tsv"), "own/edges/gene__regulatory__gene.tsv", "src\tdst\nY000\tY001\n", "input graph/edges/gene__regulatory__gene.tsv is new"},
-		{"set", "survey", fromGraph("sets.tsv"), "sets.tsv", sets[:strings.LastIndex(sets, "s19")], "input sets.tsv changed"},
-		{"gene list", "survey", func(o *rebuildOptions) {
-			fromGraph("")(o)
-			o.build.File = "combinations:" + f.dir + "/genes.txt:2"
-		}, "genes.txt", "Y000\nY001\n", "input genes.txt changed"},
-		{"public source", "ingest", func(o *rebuildOptions) {
-			o.build.File = filepath.Join(f.dir, "sets.tsv")
-			o.ingest = ingestSettings{Config: filepath.Join(f.dir, "source.yaml"), overrides: []string{"data=" + f.dir + "/down"}}
-		}, "down/links.tsv", "a\tb\nY000\tY001\n", "/down/links.tsv changed"},
+		{
+			name:    "edge table",
+			stage:   "survey",
+			options: fromGraph("sets.tsv"),
+			file:    links,
+			text:    "src\tdst\nY000\tY001\nY002\tY004\n",
+			want:    "input graph/edges/gene__physical__gene.tsv changed",
+		},
+		{
+			name:    "edge table gone",
+			stage:   "survey",
+			options: fromGraph("sets.tsv"),
+			file:    links,
+			want:    "input graph/edges/gene__physical__gene.tsv is gone",
+		},
+		{
+			name:    "edge table new",
+			stage:   "survey",
+			options: fromGraph("sets.tsv"),
+			file:    "own/edges/gene__regulatory__gene.tsv",
+			text:    "src\tdst\nY000\tY001\n",
+			want:    "input graph/edges/gene__regulatory__gene.tsv is new",
+		},
+		{
+			name:    "set",
+			stage:   "survey",
+			options: fromGraph("sets.tsv"),
+			file:    "sets.tsv",
+			text:    sets[:strings.LastIndex(sets, "s19")],
+			want:    "input sets.tsv changed",
+		},
+		{
+			name:  "gene list",
+			stage: "survey",
+			options: func(o *rebuildOptions) {
+				fromGraph("")(o)
+				o.build.File = "combinations:" + f.dir + "/genes.txt:2"
+			},
+			file: "genes.txt",
+			text: "Y000\nY001\n",
+			want: "input genes.txt changed",
+		},
+		{
+			name:  "public source",
+			stage: "ingest",
+			options: func(o *rebuildOptions) {
+				o.build.File = filepath.Join(f.dir, "sets.tsv")
+				o.ingest = ingestSettings{
+					Config:    filepath.Join(f.dir, "source.yaml"),
+					overrides: []string{"data=" + f.dir + "/down"},
+				}
+			},
+			file: "down/links.tsv",
+			text: "a\tb\nY000\tY001\n",
+			want: "/down/links.tsv changed",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(f.dir, c.file)
@@ -72,7 +117,13 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 			}
 			e := newEnv(io.Discard, io.Discard)
 			e.log = slog.New(slog.DiscardHandler)
-			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", keep: 1}
+			o := &rebuildOptions{
+				root:     t.TempDir(),
+				dataset:  "set",
+				variants: []string{"indices", "full-masks"},
+				method:   "edges",
+				keep:     1,
+			}
 			o.build.ReactionRule = "all"
 			c.options(o)
 			run := func(wrap func(*rebuild.Stage)) error {
@@ -110,10 +161,12 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 					}
 				}
 			})
-			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), c.want) || fault.HintOf(err) == "" {
+			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), c.want) ||
+				fault.HintOf(err) == "" {
 				t.Errorf("got kind %d: %v, want %q", fault.KindOf(err), err, c.want)
 			}
-			if _, versions, err := rebuild.Folders(filepath.Join(o.root, "set")); err != nil || len(versions) > 0 {
+			_, versions, err := rebuild.Folders(filepath.Join(o.root, "set"))
+			if err != nil || len(versions) > 0 {
 				t.Errorf("got versions %v, %v", versions, err)
 			}
 			ran := 0
@@ -138,7 +191,8 @@ func TestRecordThatNeverEnds(t *testing.T) {
 	for _, device := range []string{"/dev/zero", "pipe"} {
 		dir := t.TempDir()
 		writeFiles(t, dir, sound)
-		args := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv variants=[incidence] --metrics-file m")
+		args := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations " +
+			"sets.tsv variants=[incidence] --metrics-file m")
 		must(t, dir, args...)
 		record := filepath.Join(dir, "r/d/current/version.json")
 		err := os.Remove(record)

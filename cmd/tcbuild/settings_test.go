@@ -42,12 +42,14 @@ Every key that a settings file or ` + "`key=value`" + ` can set. Generated from 
 
 ## Rules
 
-` + "`--config FILE`" + ` names a YAML file or a preset; ` + "`tcbuild presets`" + ` lists the presets. After the
+` + "`--config FILE`" + ` names a YAML file or a preset; ` + "`tcbuild presets`" +
+	` lists the presets. After the
 command, ` + "`key=value`" + ` changes a setting of the file, as in Hydra:
 
 | written | effect |
 | --- | --- |
-| ` + "`key=value`, `a.b=value`" + ` | sets a value; a top-level key may also be any flag of the command |
+| ` + "`key=value`, `a.b=value`" +
+	` | sets a value; a top-level key may also be any flag of the command |
 | ` + "`edges.4.string.min=400`" + ` | sets a value in an element of a list, counted from 0 |
 | ` + "`+a.b=value`" + ` | adds a value that the file does not have |
 | ` + "`++a.b=value`" + ` | sets or adds a value |
@@ -55,19 +57,24 @@ command, ` + "`key=value`" + ` changes a setting of the file, as in Hydra:
 
 - A flag takes precedence over an override, and an override over the file. Each top-level value sets
   the flag of its name; ` + "`log_format` and `log-format`" + ` are the same.
-- Numbers are decimal: ` + "`010` is ten, and `0x10` and `1_000`" + ` are errors. A value that starts with
-  ` + "`[`, `{`" + ` or a quote is YAML. Any other value is one number, ` + "`true` or `false`" + `, or text.
+- Numbers are decimal: ` + "`010` is ten, and `0x10` and `1_000`" +
+	` are errors. A value that starts with
+  ` + "`[`, `{`" + ` or a quote is YAML. Any other value is one number, ` + "`true` or `false`" +
+	`, or text.
 - A single text in place of a list is a list of one.
-- A key without a value keeps its default. ` + "`~` and `null`" + ` are errors: as text, they need quotes
+- A key without a value keeps its default. ` + "`~` and `null`" +
+	` are errors: as text, they need quotes
   (` + "`'gene_delimiter=\"~\"'`" + `).
-- ` + "`defaults: [base]`" + ` starts from other files in the same folder; later ones take precedence. The
+- ` + "`defaults: [base]`" +
+	` starts from other files in the same folder; later ones take precedence. The
   file itself comes last, or where the list says ` + "`_self_`" + `.
 - ` + "`${key}`, `${a.b}` and `${oc.env:VAR,default}`" + ` stand for other values.
 - An unknown key is an error, with the nearest valid name as a hint. Other keys are allowed only if a
   value refers to them with ` + "`${…}`" + `.
 - One file can serve several commands. Flags of other commands are ignored, and the log says so;
   sections and overrides of other commands are errors.
-- A public source (` + "`source: string`" + `) sets keys of its section, which are then not required.
+- A public source (` + "`source: string`" +
+	`) sets keys of its section, which are then not required.
 
 Editors with a YAML language server complete and check keys if a settings file begins with
 ` + "`# yaml-language-server: $schema=PATH`" + `, the path of
@@ -90,7 +97,9 @@ type settingsTables struct {
 }
 
 func TestSettingsReference(t *testing.T) {
-	tables := &settingsTables{t: t, comments: make(map[string]string), words: make(map[string][]string)}
+	tables := &settingsTables{
+		t: t, comments: make(map[string]string), words: make(map[string][]string),
+	}
 	for _, dir := range []string{
 		"ingest", "ingest/names", "ingest/samples", "ingest/samples/duplicates", "ingest/where",
 		"ingest/table",
@@ -113,19 +122,28 @@ func TestSettingsReference(t *testing.T) {
 	}
 	properties := tables.flags()
 	section("Flags", "Any flag of the command, at the top level, with `-` or `_`.")
-	for key, schema := range tables.fields(reflect.TypeFor[build.Spec](), "", nodeAt(tables.examples, "graph")) {
+	for key, schema := range tables.fields(reflect.TypeFor[build.Spec](), "",
+		nodeAt(tables.examples, "graph")) {
 		properties[key] = append(properties[key], schema)
 	}
-	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. For a complete example, see conf/yeast.yaml; conf/sources.yaml has an entry for each public source.")
+	section("Sections of `ingest graph`",
+		"`edges[]` is an entry of the list `edges`. For a complete example, see conf/yeast.yaml; "+
+			"conf/sources.yaml has an entry for each public source.")
 	properties["ingest"] = []any{map[string]any{"type": "object", "required": []string{"config"},
-		"description": "of rebuild: the settings file of 'ingest graph' that builds the graph, and overrides"}}
+		"description": "of rebuild: the settings file of 'ingest graph' that builds the graph, " +
+			"and overrides"}}
 	tables.rows = []settingRow{
-		{"ingest.config", "", "text", "required", "a settings file of `ingest graph`, or a preset", "yeast"},
-		{"ingest.KEY", "", "text", "", "overrides a top-level value of that file", "data: downloads"},
+		{"ingest.config", "", "text", "required", "a settings file of `ingest graph`, or a preset",
+			"yeast"},
+		{"ingest.KEY", "", "text", "", "overrides a top-level value of that file",
+			"data: downloads"},
 	}
-	section("Section `ingest` of `rebuild`", "Builds the graph from public sources, in place of `graph`.")
-	set := tables.fields(reflect.TypeFor[samples.Spec](), "", nodeAt(tables.examples, "perturbations"))
-	properties["perturbations"] = append(properties["perturbations"], object(set, "a perturbation set and how to read it"))
+	section("Section `ingest` of `rebuild`",
+		"Builds the graph from public sources, in place of `graph`.")
+	set := tables.fields(reflect.TypeFor[samples.Spec](), "",
+		nodeAt(tables.examples, "perturbations"))
+	properties["perturbations"] = append(properties["perturbations"],
+		object(set, "a perturbation set and how to read it"))
 	flags, _ := settableFlags(perturbationFlags(&cobra.Command{}).flags)
 	for key, schema := range set {
 		if key != "file" && flags[key] == nil { // they are settings at the top level, too
@@ -138,9 +156,17 @@ func TestSettingsReference(t *testing.T) {
 			"You can also set every key but `file` outside this section: at the top level, "+
 			"as key=value or, for many keys, as a flag. Setting a key twice is an error. "+
 			"A public source sets these keys for you; 'tcbuild ingest sources NAME' prints them.")
-	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},
-		"description": "names of settings files in the same folder to start from; _self_ is the file itself"}}
-	tables.rows = []settingRow{{"defaults", "", "list of text", "", "settings files in the same folder to start from; later ones take precedence, `_self_` is the file itself", "[base]"}}
+	properties["defaults"] = []any{
+		map[string]any{"type": "array", "items": map[string]any{"type": "string"},
+			"description": "names of settings files in the same folder to start from; _self_ is " +
+				"the file itself"},
+	}
+	tables.rows = []settingRow{
+		{"defaults", "", "list of text", "",
+			"settings files in the same folder to start from; later ones take precedence, " +
+				"`_self_` is the file itself",
+			"[base]"},
+	}
 	section("In every settings file", "These keys are read before all others.")
 
 	schema := object(nil, "Settings of tcbuild; generated with docs/SETTINGS.md")
@@ -160,13 +186,17 @@ func TestSettingsReference(t *testing.T) {
 	if err := encoder.Encode(schema); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{settingsReference: text.String(), settingsSchema: encoded.String()} {
+	for path, want := range map[string]string{
+		settingsReference: text.String(), settingsSchema: encoded.String(),
+	} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		} else if read(t, path) != want {
-			t.Errorf("%s is not what the program has; run: go test ./cmd/tcbuild -run TestSettingsReference -update", filepath.Base(path))
+			t.Errorf("%s is not what the program has; run: go test ./cmd/tcbuild -run "+
+				"TestSettingsReference -update",
+				filepath.Base(path))
 		}
 	}
 }
@@ -186,13 +216,16 @@ func (s *settingsTables) parse(dir string) {
 				if fields, ok := node.Type.(*ast.StructType); ok {
 					for _, field := range fields.Fields.List {
 						for _, name := range field.Names {
-							s.comments[prefix+node.Name.Name+"."+name.Name] = strings.Join(strings.Fields(field.Doc.Text()+field.Comment.Text()), " ")
+							s.comments[prefix+node.Name.Name+"."+name.Name] = strings.Join(
+								strings.Fields(field.Doc.Text()+field.Comment.Text()), " ",
+							)
 						}
 					}
 				}
 			case *ast.ValueSpec:
 				if kind, ok := node.Type.(*ast.Ident); ok && len(node.Values) == 1 {
-					if value, ok := node.Values[0].(*ast.BasicLit); ok && value.Kind == token.STRING {
+					value, ok := node.Values[0].(*ast.BasicLit)
+					if ok && value.Kind == token.STRING {
 						word, _ := strconv.Unquote(value.Value)
 						s.words[prefix+kind.Name] = append(s.words[prefix+kind.Name], word)
 					}
@@ -225,9 +258,18 @@ func (s *settingsTables) flags() map[string][]any {
 				continue
 			}
 			argument, usage := pflag.UnquoteUsage(flag)
-			kind := map[string]string{"string": "text", "int": "whole number", "uint64": "whole number", "float64": "number", "bool": "true or false",
-				"stringSlice": "list of text", "stringArray": "list of text"}[flag.Value.Type()]
-			row := settingRow{key: key, kind: kind, meaning: defaultInText.ReplaceAllString(usage, "")}
+			kind := map[string]string{
+				"string":      "text",
+				"int":         "whole number",
+				"uint64":      "whole number",
+				"float64":     "number",
+				"bool":        "true or false",
+				"stringSlice": "list of text",
+				"stringArray": "list of text",
+			}[flag.Value.Type()]
+			row := settingRow{
+				key: key, kind: kind, meaning: defaultInText.ReplaceAllString(usage, ""),
+			}
 			if match := defaultInText.FindStringSubmatch(usage); match != nil {
 				row.byDefault = match[1]
 			} else if _, required := flag.Annotations[cobra.BashCompOneRequiredFlag]; required {
@@ -235,13 +277,15 @@ func (s *settingsTables) flags() map[string][]any {
 			} else if value := strings.Trim(flag.DefValue, "[]"); value != "" && value != "0" {
 				row.byDefault = "`" + value + "`"
 			}
-			node, otherwise := cmp.Or(nodeAt(s.examples, "flags", key+" "+argument), nodeAt(s.examples, "flags", key)), ""
+			node, otherwise := cmp.Or(nodeAt(s.examples, "flags", key+" "+argument),
+				nodeAt(s.examples, "flags", key)), ""
 			if kind == "true or false" {
 				otherwise = "true"
 			} else if strings.HasPrefix(row.byDefault, "`") {
 				otherwise = strings.Trim(row.byDefault, "`")
 			} else if node != nil {
-				if err := setFlag(cmd.Flags(), flag, conf.Entry{Key: key, Value: node}); err != nil {
+				err := setFlag(cmd.Flags(), flag, conf.Entry{Key: key, Value: node})
+				if err != nil {
 					s.t.Error(err)
 				}
 			}
@@ -256,7 +300,9 @@ func (s *settingsTables) flags() map[string][]any {
 		row.commands = strings.Join(commands, ", ")
 		s.rows = append(s.rows, row)
 	}
-	slices.SortFunc(s.rows, func(a, b settingRow) int { return strings.Compare(a.key+"\x00"+a.commands, b.key+"\x00"+b.commands) })
+	slices.SortFunc(s.rows, func(a, b settingRow) int {
+		return strings.Compare(a.key+"\x00"+a.commands, b.key+"\x00"+b.commands)
+	})
 	kinds := make(map[[2]string][]string) // meanings, by key and type
 	for _, row := range s.rows {
 		of := [2]string{row.key, row.kind}
@@ -264,14 +310,18 @@ func (s *settingsTables) flags() map[string][]any {
 			kinds[of] = append(kinds[of], row.meaning)
 		}
 	}
-	for _, of := range slices.SortedFunc(maps.Keys(kinds), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		properties[of[0]] = append(properties[of[0]], schemaOf(of[1], strings.Join(kinds[of], "; or: ")))
+	for _, of := range slices.SortedFunc(maps.Keys(kinds),
+		func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		properties[of[0]] = append(properties[of[0]],
+			schemaOf(of[1], strings.Join(kinds[of], "; or: ")))
 	}
 	return properties
 }
 
 // fields adds the keys of a spec, and returns their schemas.
-func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml.Node) map[string]any {
+func (s *settingsTables) fields(
+	spec reflect.Type, prefix string, examples *yaml.Node,
+) map[string]any {
 	properties := make(map[string]any)
 	for i := range spec.NumField() {
 		field := spec.Field(i)
@@ -313,13 +363,19 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			s.rows = append(s.rows, row)
 			schema := object(s.fields(kind, inner, nodeAt(examples, key)), row.meaning)
 			if list {
-				schema = map[string]any{"type": "array", "items": schema, "description": row.meaning}
+				schema = map[string]any{
+					"type": "array", "items": schema, "description": row.meaning,
+				}
 			}
 			properties[key] = schema
 			continue
 		}
-		row.kind = map[reflect.Kind]string{reflect.String: "text", reflect.Int: "whole number", reflect.Float64: "number",
-			reflect.Bool: "true or false"}[kind.Kind()]
+		row.kind = map[reflect.Kind]string{
+			reflect.String:  "text",
+			reflect.Int:     "whole number",
+			reflect.Float64: "number",
+			reflect.Bool:    "true or false",
+		}[kind.Kind()]
 		byKey := kind.Kind() == reflect.Map
 		if byKey {
 			kind = kind.Elem()
@@ -349,10 +405,15 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			schema = schemaOf(plain, row.meaning)
 		}
 		if words := s.words[kind.String()]; words != nil {
-			schema = map[string]any{"anyOf": []any{map[string]any{"enum": words}, reference}, "description": row.meaning}
+			schema = map[string]any{
+				"anyOf":       []any{map[string]any{"enum": words}, reference},
+				"description": row.meaning,
+			}
 		}
 		if byKey {
-			schema = map[string]any{"type": "object", "additionalProperties": schema, "description": row.meaning}
+			schema = map[string]any{
+				"type": "object", "additionalProperties": schema, "description": row.meaning,
+			}
 		}
 		properties[key] = schema
 	}
@@ -369,10 +430,19 @@ func schemaOf(kind, meaning string) map[string]any {
 	case "text":
 		return map[string]any{"type": word, "description": meaning}
 	case "list of text":
-		return map[string]any{"type": append([]string{"array"}, word...), "items": map[string]any{"type": word}, "description": meaning}
+		return map[string]any{
+			"type":        append([]string{"array"}, word...),
+			"items":       map[string]any{"type": word},
+			"description": meaning,
+		}
 	}
-	plain := map[string]string{"whole number": "integer", "number": "number", "true or false": "boolean"}[kind]
-	return map[string]any{"anyOf": []any{map[string]any{"type": []string{plain, "null"}}, reference}, "description": meaning}
+	plain := map[string]string{
+		"whole number": "integer", "number": "number", "true or false": "boolean",
+	}[kind]
+	return map[string]any{
+		"anyOf":       []any{map[string]any{"type": []string{plain, "null"}}, reference},
+		"description": meaning,
+	}
 }
 
 // object is the schema of a section with these keys alone.
@@ -380,7 +450,12 @@ func object(properties map[string]any, meaning string) map[string]any {
 	if properties == nil {
 		properties = make(map[string]any)
 	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false, "description": meaning}
+	return map[string]any{
+		"type":                 "object",
+		"properties":           properties,
+		"additionalProperties": false,
+		"description":          meaning,
+	}
 }
 
 // example is the YAML of an example, or of the default.
@@ -432,9 +507,12 @@ func (s *settingsTables) print(out *strings.Builder) {
 	if s.rows[0].commands == "" {
 		columns = slices.Delete(columns, 1, 2)
 	}
-	fmt.Fprintf(out, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+	fmt.Fprintf(out, "| %s |\n|%s\n", strings.Join(columns, " | "),
+		strings.Repeat(" --- |", len(columns)))
 	for _, row := range s.rows {
-		cells := []string{"`" + row.key + "`", row.commands, row.kind, row.byDefault, row.meaning, ""}
+		cells := []string{
+			"`" + row.key + "`", row.commands, row.kind, row.byDefault, row.meaning, "",
+		}
 		if row.example != "" {
 			cells[5] = "`" + row.example + "`"
 		}

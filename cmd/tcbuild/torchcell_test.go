@@ -23,7 +23,9 @@ func torchcellFixture(t *testing.T) fixture {
 	t.Helper()
 	f := newFixture(t, 400, 150)
 	var table strings.Builder
-	table.WriteString("sample_id\tgenes\tfitness\tfitness_se\texperiment_type\ttemperature\tperturbation_type\n")
+	table.WriteString(
+		"sample_id\tgenes\tfitness\tfitness_se\texperiment_type\ttemperature\tperturbation_type\n",
+	)
 	arrays, singles := make(map[string]string), make(map[string]string)
 	for i, genotype := range f.genotypes {
 		number := 3 * i // a store of a part of a build leaves numbers out
@@ -31,16 +33,23 @@ func torchcellFixture(t *testing.T) fixture {
 		for _, gene := range genotype {
 			name := f.graph.Genes.IDs[gene]
 			names = append(names, name)
-			perturbations = append(perturbations, fmt.Sprintf(`{"systematic_gene_name": "%s", "perturbation_type": "damp", "expression_range": {"min": NaN, "max": Infinity}}`, name))
+			perturbations = append(perturbations,
+				fmt.Sprintf(`{"systematic_gene_name": "%s", "perturbation_type": "damp", `+
+					`"expression_range": {"min": NaN, "max": Infinity}}`,
+					name))
 		}
 		fitness, deviation, cell := fmt.Sprint(float64(i)/7), "null", ""
 		if i%2 == 1 {
 			deviation, cell = "0.25", "0.25"
 		}
 		types := strings.Join(slices.Repeat([]string{"damp"}, len(genotype)), "|")
-		fmt.Fprintf(&table, "%d\t%s\t%s\t%s\tfitness\t%d\t%s\n", number, strings.Join(names, "|"), fitness, cell, 26+i%5, types)
-		record := fmt.Sprintf(`{"experiment": {"experiment_type": "fitness", "environment": {"temperature": {"value": %d, "unit": "Celsius"}}, "genotype": {"perturbations": [%s]}, "phenotype": {"graph_level": "global", `+
-			`"label_name": "fitness", "label_statistic_name": "fitness_se", "fitness": %s, "fitness_se": %s}}, "experiment_reference": {}}`,
+		fmt.Fprintf(&table, "%d\t%s\t%s\t%s\tfitness\t%d\t%s\n", number, strings.Join(names, "|"),
+			fitness, cell, 26+i%5, types)
+		record := fmt.Sprintf(`{"experiment": {"experiment_type": "fitness", "environment": `+
+			`{"temperature": {"value": %d, "unit": "Celsius"}}, "genotype": {"perturbations": `+
+			`[%s]}, "phenotype": {"graph_level": "global", `+
+			`"label_name": "fitness", "label_statistic_name": "fitness_se", "fitness": %s, `+
+			`"fitness_se": %s}}, "experiment_reference": {}}`,
 			26+i%5, strings.Join(perturbations, ", "), fitness, deviation)
 		arrays[fmt.Sprint(number)], singles[fmt.Sprintf("data_%d", number)] = "["+record+"]", record
 	}
@@ -56,7 +65,10 @@ func TestTorchcellStore(t *testing.T) {
 	f := torchcellFixture(t)
 	const attributes = "experiment_type,temperature,perturbation_type" // a temperature in a table is a phenotype otherwise
 	dataset := func(mode, perturbations, out string) []string {
-		return []string{"dataset", "--mode", mode, "--graph", "graph", "--perturbations", perturbations, "--out", out, "--attributes", attributes}
+		return []string{
+			"dataset", "--mode", mode, "--graph", "graph", "--perturbations", perturbations,
+			"--out", out, "--attributes", attributes,
+		}
 	}
 	for _, mode := range []string{"indices", "full-masks"} {
 		must(t, f.dir, dataset(mode, "numbers.tsv", mode)...)
@@ -69,36 +81,50 @@ func TestTorchcellStore(t *testing.T) {
 			got := dataOf(t, filepath.Join(f.dir, out))
 			delete(got, "manifest.json")
 			sameData(t, got, want)
-			table, store := manifestOf(t, filepath.Join(f.dir, mode)), manifestOf(t, filepath.Join(f.dir, out))
-			if table.LogicalContent != store.LogicalContent || len(store.Inputs.Perturbations) != 1 || store.Inputs.Perturbations[0].Name != "data.mdb" {
-				t.Errorf("%s: logical content %s, want %s; inputs %v", out, store.LogicalContent, table.LogicalContent, store.Inputs.Perturbations)
+			table := manifestOf(t, filepath.Join(f.dir, mode))
+			store := manifestOf(t, filepath.Join(f.dir, out))
+			if table.LogicalContent != store.LogicalContent ||
+				len(store.Inputs.Perturbations) != 1 ||
+				store.Inputs.Perturbations[0].Name != "data.mdb" {
+				t.Errorf("%s: logical content %s, want %s; inputs %v", out, store.LogicalContent,
+					table.LogicalContent, store.Inputs.Perturbations)
 			}
 			if of := store.Phenotypes[1].StatisticOf; of != "fitness" {
 				t.Errorf("%s: fitness_se is a statistic of %q", out, of)
 			}
 		}
 	}
-	must(t, f.dir, "rebuild", "--root", "root", "--dataset", "set", "--graph", "graph", "--perturbations", "processed/lmdb", "variants=[indices]")
-	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "ingested.tsv")
+	must(t, f.dir, "rebuild", "--root", "root", "--dataset", "set", "--graph", "graph",
+		"--perturbations", "processed/lmdb", "variants=[indices]")
+	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
+		"ingested.tsv")
 	if want := "samples: 150 of 150 entries of lmdb\ngenotypes: 135, of which 13 repeat, in 28 samples; all are kept\nphenotypes: fitness, fitness_se\nattributes: experiment_type, temperature, perturbation_type\ncolumns left out: none\n"; o.stdout != want {
 		t.Errorf("got %q, want %q", o.stdout, want)
 	}
-	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "ingested.tsv", "--out", "ingested", "--attributes", attributes)
+	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "ingested.tsv", "--out",
+		"ingested", "--attributes", attributes)
 	if got, want := manifestOf(t, filepath.Join(f.dir, "ingested")).LogicalContent, manifestOf(t, filepath.Join(f.dir, "indices")).LogicalContent; got != want {
 		t.Errorf("ingested: logical content %s, want %s", got, want)
 	}
 	summary := func(path string) *inspect.PerturbationSummary {
 		var s inspect.PerturbationSummary
-		if err := json.Unmarshal([]byte(must(t, f.dir, "inspect", path, "--graph", "graph", "--json").stdout), &s); err != nil {
+		err := json.Unmarshal(
+			[]byte(must(t, f.dir, "inspect", path, "--graph", "graph", "--json").stdout), &s,
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return &s
 	}
 	// inspect knows no flags for columns, and a table does not say what a column is a statistic of
-	must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "texts.tsv", "--attributes", "experiment_type,perturbation_type")
+	must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
+		"texts.tsv", "--attributes", "experiment_type,perturbation_type")
 	got, want := summary("processed/lmdb"), summary("texts.tsv")
-	if a := got.Attributes[1]; a.Name != "temperature" || a.Numbers == nil || a.Values+a.Missing != 150 || got.Phenotypes[1].StatisticOf != "fitness" {
-		t.Errorf("inspect: found the attribute %+v, expected a temperature, and fitness_se as a statistic of fitness", a)
+	if a := got.Attributes[1]; a.Name != "temperature" || a.Numbers == nil ||
+		a.Values+a.Missing != 150 || got.Phenotypes[1].StatisticOf != "fitness" {
+		t.Errorf("inspect: found the attribute %+v, expected a temperature, and fitness_se as a "+
+			"statistic of fitness",
+			a)
 	}
 	if got.Kinds["damp"] != 290 {
 		t.Errorf("inspect: found kinds %v, expected 290 damp", got.Kinds)
@@ -116,11 +142,13 @@ func TestTorchcellStoreFiltered(t *testing.T) {
 	content := make(map[string]bool)
 	for _, set := range []string{"numbers.tsv", "processed/lmdb", "conversion/lmdb"} {
 		out := strings.ReplaceAll(set, "/", "-") + ".kept"
-		must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", set, "--out", out, "--attributes", "experiment_type,temperature,perturbation_type",
-			"--where", `temperature == 30 and not missing(fitness_se) and perturbation_type contains "damp"`)
+		must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", set, "--out", out,
+			"--attributes", "experiment_type,temperature,perturbation_type", "--where",
+			`temperature == 30 and not missing(fitness_se) and perturbation_type contains "damp"`)
 		m := manifestOf(t, filepath.Join(f.dir, out))
 		if m.Samples != 15 || m.Account.Sum(ingest.WhereNotTrue) != 135 {
-			t.Errorf("%s: found %d samples and %d left out, expected 15 and 135", set, m.Samples, m.Account.Sum(ingest.WhereNotTrue))
+			t.Errorf("%s: found %d samples and %d left out, expected 15 and 135", set, m.Samples,
+				m.Account.Sum(ingest.WhereNotTrue))
 		}
 		content[m.LogicalContent] = true
 	}
@@ -132,33 +160,47 @@ func TestTorchcellStoreFiltered(t *testing.T) {
 func TestTorchcellStoreRefused(t *testing.T) {
 	t.Parallel()
 	f := torchcellFixture(t)
-	build := []string{"dataset", "--mode", "indices", "--graph", "graph", "--out", "out", "--perturbations"}
+	build := []string{
+		"dataset", "--mode", "indices", "--graph", "graph", "--out", "out", "--perturbations",
+	}
 	data := filepath.Join(f.dir, "processed/lmdb/data.mdb")
 
-	execute(t, f.dir, with(build, "processed")...).refused(t, 3, "processed: found a folder without data.mdb")
-	execute(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "out.tsv", "id_column=strain").refused(t, 2, "id_column: it does not apply to a store")
+	execute(t, f.dir, with(build, "processed")...).refused(t, 3,
+		"processed: found a folder without data.mdb")
+	execute(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
+		"out.tsv", "id_column=strain").refused(t, 2, "id_column: it does not apply to a store")
 
 	writeFiles(t, f.dir, map[string]string{"conversion/STAGE_COMPLETE": "\n"})
-	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb: the stage is unfinished")
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3,
+		"processed/lmdb: the stage is unfinished")
 	writeFiles(t, f.dir, map[string]string{"processed/STAGE_COMPLETE": "\n"})
 
 	lmdbtest.Write(t, filepath.Dir(data), maps.All(map[string]string{"500": `{"experiment": {}}`}))
-	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, `processed/lmdb: record 500: found no "genotype"`)
-	execute(t, f.dir, "inspect", "processed/lmdb").refused(t, 3, `processed/lmdb: record 500: found no "genotype"`)
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3,
+		`processed/lmdb: record 500: found no "genotype"`)
+	execute(t, f.dir, "inspect", "processed/lmdb").refused(t, 3,
+		`processed/lmdb: record 500: found no "genotype"`)
 
 	if err := os.Truncate(data, 40_000); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb", "damaged LMDB file: page")
-	nothing(t, filepath.Join(f.dir, "out"), filepath.Join(f.dir, "out.building"), filepath.Join(f.dir, "out.tsv"))
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb",
+		"damaged LMDB file: page")
+	nothing(t, filepath.Join(f.dir, "out"), filepath.Join(f.dir, "out.building"),
+		filepath.Join(f.dir, "out.tsv"))
 }
 
 // Infinite values are no reason to stop, and are not lost in silence.
 func TestTorchcellInfiniteValues(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 40, 1)
-	lmdbtest.Write(t, filepath.Join(f.dir, "lmdb"), maps.All(map[string]string{"0": `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "Y000"}]}, ` +
-		`"phenotype": {"label_name": "fitness", "label_statistic_name": "fitness_std", "fitness": -Infinity, "fitness_std": NaN}}}`}))
+	lmdbtest.Write(t, filepath.Join(f.dir, "lmdb"),
+		maps.All(map[string]string{
+			"0": `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": ` +
+				`"Y000"}]}, ` +
+				`"phenotype": {"label_name": "fitness", "label_statistic_name": "fitness_std", ` +
+				`"fitness": -Infinity, "fitness_std": NaN}}}`,
+		}))
 	o := must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "lmdb", "--out", "out")
 	if !strings.Contains(o.stderr, "infinite phenotype values count as missing") {
 		t.Errorf("stderr:\n%s", o.stderr)

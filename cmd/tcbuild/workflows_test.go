@@ -39,7 +39,8 @@ func TestWorkflows(t *testing.T) {
 			t.Parallel()
 			needProgram(t, c.program)
 			dir, environment := workflow(t, "parts: 3\n")
-			environment = failsOnce(t, dir, environment, map[string]string{"--step build": "exit 75"})
+			environment = failsOnce(t, dir, environment,
+				map[string]string{"--step build": "exit 75"})
 			run := func() (string, bool) { return runIn(t, dir, environment, c.program, c.args...) }
 			report := filepath.Join(dir, "results/cell/verify-incidence.json")
 			current := filepath.Join(dir, "data/cell/current")

@@ -52,16 +52,19 @@ func folder(t testing.TB, files map[string]string) string {
 // tinyGraph is a graph with every part in it.
 func tinyGraph() map[string]string {
 	return map[string]string{
-		"nodes/gene.tsv":                        "id\tname\nA\talpha\nB\t\nC\tgamma\n",
-		"nodes/reaction.csv":                    "id,gpr,subsystem\nr1,\"(A or B)\",\"x, y\"\nr2,,z\n",
-		"nodes/metabolite.tsv":                  "id\tcharge\nm1\t-1\n",
-		"nodes/README.txt.md":                   "no table",
-		"nodes/metabolite.tsv~":                 "not read",
-		"nodes/.hidden.tsv":                     "no table",
-		"edges/gene__physical__gene.tsv":        "src\tweight\tdst\tnote\nA\t0.5\tB\tx\nA\t\tB\t1\nB\tNA\tA\t\nC\t2\tC\tNA\n",
-		"edges/gene__genetic__gene.csv":         "src_index,dst_index\n2,0\n0,2\n",
-		"edges/gene__gpr__reaction.tsv":         "src\tdst\nA\tr1\nB\tr1\n",
-		"edges/reaction__rmr__metabolite.tsv":   "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\t2.5\n",
+		"nodes/gene.tsv": "id\tname\nA\talpha\nB\t\nC\tgamma\n",
+		"nodes/reaction.csv": "id,gpr,subsystem\nr1,\"(A or B)\",\"x, y\"\n" +
+			"r2,,z\n",
+		"nodes/metabolite.tsv":  "id\tcharge\nm1\t-1\n",
+		"nodes/README.txt.md":   "no table",
+		"nodes/metabolite.tsv~": "not read",
+		"nodes/.hidden.tsv":     "no table",
+		"edges/gene__physical__gene.tsv": "src\tweight\tdst\tnote\nA\t0.5\tB\tx\n" +
+			"A\t\tB\t1\nB\tNA\tA\t\nC\t2\tC\tNA\n",
+		"edges/gene__genetic__gene.csv": "src_index,dst_index\n2,0\n0,2\n",
+		"edges/gene__gpr__reaction.tsv": "src\tdst\nA\tr1\nB\tr1\n",
+		"edges/reaction__rmr__metabolite.tsv": "src\tdst\tstoichiometry\nr1\tm1\t-1\n" +
+			"r2\tm1\t2.5\n",
 		"edges/old/gene__physical__gene.tsv":    "not read",
 		"edges/gene__physical__gene.tsv.backup": "not read",
 	}
@@ -73,17 +76,45 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, []ingest.Column{ingest.TextColumn("name", []string{"alpha", "", "gamma"})})
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"},
+		[]ingest.Column{ingest.TextColumn("name", []string{"alpha", "", "gamma"})})
 	reactions, _ := ingest.NewNodes(ingest.Reaction, []string{"r1", "r2"}, []ingest.Column{
-		ingest.TextColumn("gpr", []string{"(A or B)", ""}), ingest.TextColumn("subsystem", []string{"x, y", "z"})})
-	metabolites, _ := ingest.NewNodes(ingest.Metabolite, []string{"m1"}, []ingest.Column{ingest.TextColumn("charge", []string{"-1"})})
-	want := &ingest.Graph{Genes: genes, Reactions: reactions, Metabolites: metabolites, Edges: []*ingest.Edges{
-		{Type: ingest.EdgeType{Source: ingest.Gene, Relation: "genetic", Target: ingest.Gene}, Src: []uint32{2, 0}, Dst: []uint32{0, 2}},
-		{Type: ingest.GPR, Src: []uint32{0, 1}, Dst: []uint32{0, 0}},
-		{Type: ingest.EdgeType{Source: ingest.Gene, Relation: "physical", Target: ingest.Gene}, Src: []uint32{0, 0, 1, 2}, Dst: []uint32{1, 1, 0, 2}, Columns: []ingest.Column{
-			ingest.TextColumn("weight", []string{"0.5", "", "NA", "2"}), ingest.TextColumn("note", []string{"x", "1", "", "NA"})}},
-		{Type: ingest.RMR, Src: []uint32{0, 1}, Dst: []uint32{0, 0}, Columns: []ingest.Column{ingest.NumberColumn("stoichiometry", []float64{-1, 2.5})}},
-	}}
+		ingest.TextColumn("gpr", []string{"(A or B)", ""}), ingest.TextColumn("subsystem",
+			[]string{"x, y", "z"})})
+	metabolites, _ := ingest.NewNodes(ingest.Metabolite, []string{"m1"},
+		[]ingest.Column{ingest.TextColumn("charge", []string{"-1"})})
+	want := &ingest.Graph{
+		Genes:       genes,
+		Reactions:   reactions,
+		Metabolites: metabolites,
+		Edges: []*ingest.Edges{
+			{
+				Type: ingest.EdgeType{
+					Source: ingest.Gene, Relation: "genetic", Target: ingest.Gene,
+				},
+				Src: []uint32{2, 0},
+				Dst: []uint32{0, 2},
+			},
+			{Type: ingest.GPR, Src: []uint32{0, 1}, Dst: []uint32{0, 0}},
+			{
+				Type: ingest.EdgeType{
+					Source: ingest.Gene, Relation: "physical", Target: ingest.Gene,
+				},
+				Src: []uint32{0, 0, 1, 2},
+				Dst: []uint32{1, 1, 0, 2},
+				Columns: []ingest.Column{
+					ingest.TextColumn("weight", []string{"0.5", "", "NA", "2"}), ingest.TextColumn(
+						"note", []string{"x", "1", "", "NA"},
+					)},
+			},
+			{
+				Type:    ingest.RMR,
+				Src:     []uint32{0, 1},
+				Dst:     []uint32{0, 0},
+				Columns: []ingest.Column{ingest.NumberColumn("stoichiometry", []float64{-1, 2.5})},
+			},
+		},
+	}
 	checkGraph(t, g, want)
 
 	if got, want := OddEdges(g), []EdgeReport{
@@ -136,13 +167,24 @@ func showGraph(g *ingest.Graph) string {
 
 func TestGraphFolders(t *testing.T) {
 	for name, files := range map[string]map[string]string{
-		"parent":            {"graph/nodes/gene.tsv": "id\nA\n", "graph/edges/gene__x__gene.tsv": "src\tdst\nA\tA\n"},
-		"no gene edges":     {"nodes/gene.tsv": "id\nA\n", "edges/none": "folder"},
-		"no edges folder":   {"nodes/gene.tsv": "id\nA\n"},
-		"ids of all sorts":  {"nodes/gene.tsv": "id\nA\na\nNA\nnull\n007\n7\n1e5\nYAL001C (old)\nÅ\n", "nodes/metabolite.tsv": "id\nH+ [c]\na|b\n"},
-		"no genes":          {"nodes/gene.tsv": "id\n", "edges/gene__x__gene.tsv": "src\tdst\n"},
-		"reactions alone":   {"nodes/gene.tsv": "id\nA\n", "nodes/reaction.tsv": "id\nr\n", "edges/gene__gpr__reaction.tsv": "src\tdst\nA\tr\n"},
-		"metabolites alone": {"nodes/gene.tsv": "id\nA\n", "nodes/metabolite.tsv": "id\nm\n", "edges/none": "folder"},
+		"parent": {
+			"graph/nodes/gene.tsv": "id\nA\n", "graph/edges/gene__x__gene.tsv": "src\tdst\nA\tA\n",
+		},
+		"no gene edges":   {"nodes/gene.tsv": "id\nA\n", "edges/none": "folder"},
+		"no edges folder": {"nodes/gene.tsv": "id\nA\n"},
+		"ids of all sorts": {
+			"nodes/gene.tsv":       "id\nA\na\nNA\nnull\n007\n7\n1e5\nYAL001C (old)\nÅ\n",
+			"nodes/metabolite.tsv": "id\nH+ [c]\na|b\n",
+		},
+		"no genes": {"nodes/gene.tsv": "id\n", "edges/gene__x__gene.tsv": "src\tdst\n"},
+		"reactions alone": {
+			"nodes/gene.tsv":                "id\nA\n",
+			"nodes/reaction.tsv":            "id\nr\n",
+			"edges/gene__gpr__reaction.tsv": "src\tdst\nA\tr\n",
+		},
+		"metabolites alone": {
+			"nodes/gene.tsv": "id\nA\n", "nodes/metabolite.tsv": "id\nm\n", "edges/none": "folder",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := Read(folder(t, files)); err != nil {
@@ -158,61 +200,374 @@ func TestReadErrors(t *testing.T) {
 		name, file, content string // what is added to or replaced in tinyGraph
 		want                string // DIR is the folder
 	}{
-		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and \"edges/gene__physical__gene.tsv\", expected one table of this name"},
-		{"nearly a node type", "nodes/reactions.tsv", "id\n", "read graph DIR: found table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction"},
-		{"nearly a node type", "nodes/Metabolite.tsv", "id\n", "read graph DIR: found table \"nodes/Metabolite.tsv\": its type is \"Metabolite\", expected metabolite"},
-		{"no node type", "nodes/gene.old.tsv", "id\n", "read graph DIR: found table \"nodes/gene.old.tsv\": its type is \"gene.old\", expected letters and digits, in parts that are joined by _"},
-		{"node type that ends in a joint", "nodes/protein_.tsv", "id\n", "read graph DIR: found table \"nodes/protein_.tsv\": its type is \"protein_\", expected letters and digits, in parts that are joined by _"},
-		{"edge type without its nodes", "edges/gene__codes__protein.tsv", "src\tdst\n", "read graph DIR: edges/gene__codes__protein.tsv needs the node table protein, which is missing"},
-		{"nearly a node type in an edge type", "edges/gene__gpr__reactions.tsv", "src\tdst\n", "read graph DIR: found table \"edges/gene__gpr__reactions.tsv\": its node type is \"reactions\", expected reaction"},
-		{"nearly an edge type", "edges/gene__GPR__reaction.tsv", "src\tdst\n", "read graph DIR: found table \"edges/gene__GPR__reaction.tsv\": its relation is \"GPR\", expected gpr"},
-		{"hyperedge that is no reaction", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\nm1\tm1\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: dst "m1" is not in nodes/reaction, expected one of its 2 ids`},
-		{"stoichiometry of a hyperedge", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\tstoichiometry\nm1\tr1\tx\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: column stoichiometry: found "x", expected a number`},
-		{"table of a further type in a format that is not read", "nodes/protein.tsv.bz2", "", "read graph DIR: found \"nodes/protein.tsv.bz2\", expected a table with ending " + table.Formats},
-		{"edges of a further type in a format that is not read", "edges/protein__x__protein.ods", "", "read graph DIR: found \"edges/protein__x__protein.ods\", expected a table with ending " + table.Formats},
-		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: found table \"edges/physical.tsv\": its name is not SOURCE__RELATION__TARGET, such as gene__physical__gene"},
-		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: found table \"edges/gene____gene.tsv\": its name is not SOURCE__RELATION__TARGET, such as gene__physical__gene"},
-		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: found columns name, x, expected id"},
-		{"duplicate id", "nodes/gene.tsv", "id\nA\nB\nC\nB\n", `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, expected unique ids`},
-		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty"},
-		{"id with a blank before it", "nodes/gene.tsv", "id\nA\n B\n", `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a space`},
-		{"id with a blank behind it", "nodes/reaction.csv", "id\n\"r1\"\nr2\u00a0\n", `read nodes DIR/nodes/reaction.csv:3: id "r2\u00a0" begins or ends with a space`},
-		{"id in quotes, not all of them", "nodes/gene.tsv", "id\nA\n\"B\"\n", `read nodes DIR/nodes/gene.tsv:3: id "\"B\"" is in quotes`},
-		{"blank id", "nodes/metabolite.tsv", "id\nm1\n \n", `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a space`},
-		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`},
-		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" contains a control character`},
-		{"gene with the sign between genes", "nodes/gene.tsv", "id\nA|B\n", `read nodes DIR/nodes/gene.tsv:2: id "A|B" contains a |, which separates the genes of a perturbation set`},
-		{"gene that is a date", "nodes/gene.tsv", "id\nsep-1\n2-Sep\n", `read nodes DIR/nodes/gene.tsv:3: id "2-Sep" is a date, as Excel makes of names such as SEP7`},
-		{"relation with a space", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: found table "edges/gene__my net__gene.tsv": its relation is "my net", expected UTF-8 text without spaces and control characters`},
-		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: found table "edges/gene__a\xff__gene.tsv": its relation is "a\xff", expected UTF-8 text without spaces and control characters`},
-		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: found table "edges/gene__a\nb__gene.tsv": its relation is "a\nb", expected UTF-8 text without spaces and control characters`},
-		{"node type not UTF-8", "nodes/ge\xffne.tsv", "id\n", `read graph DIR: found table "nodes/ge\xffne.tsv": its type is "ge\xffne", expected letters and digits, in parts that are joined by _`},
-		{"stoichiometry no number", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\tone\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:3: column stoichiometry: found "one", expected a number`},
-		{"stoichiometry missing", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found no value, expected a finite number`},
-		{"stoichiometry infinite", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\tinf\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found +Inf, expected a finite number`},
-		{"id not UTF-8", "nodes/gene.tsv", "id\nA\n\xff\n", `read nodes DIR/nodes/gene.tsv:3: id "\xff" is not valid UTF-8`},
-		{"column not UTF-8", "nodes/gene.tsv", "id\tname\nA\tx\nB\t\xe9\nC\t\n", `read nodes DIR/nodes/gene.tsv:3: "\xe9" in column "name" is not valid UTF-8`},
-		{"empty file", physical, "", "open table DIR/" + physical + ": the file is empty, expected a table"},
-		{"short row", physical, "src\tdst\nA\tB\nA\n", "read DIR/" + physical + ":3: found 1 field, expected 2"},
-		{"missing column", physical, "src\ttarget\nA\tB\n", "read edges DIR/" + physical + ": found columns src, target, expected dst"},
-		{"no edge columns", physical, "a\tb\nA\tB\n", "read edges DIR/" + physical + ": found columns a, b, expected src"},
-		{"missing index column", physical, "src_index\n0\n", "read edges DIR/" + physical + ": found columns src_index, expected dst_index"},
-		{"ids and indices", physical, "src\tdst\tsrc_index\tdst_index\n", "read edges DIR/" + physical + ": found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair"},
-		{"unknown id", physical, "src\tdst\nA\tB\nA\tD\n", "read edges DIR/" + physical + `:3: dst "D" is not in nodes/gene, expected one of its 3 ids`},
-		{"empty edge id", physical, "src\tdst\n\tB\n", "read edges DIR/" + physical + `:2: src "" is not in nodes/gene, expected one of its 3 ids`},
-		{"index too large", physical, "src_index\tdst_index\n0\t3\n", "read edges DIR/" + physical + ":2: dst_index: found 3, expected an integer from 0 to 2, the rows of nodes/gene"},
-		{"index negative", physical, "src_index\tdst_index\n-1\t0\n", "read edges DIR/" + physical + ":2: src_index: found -1, expected an integer from 0 to 2, the rows of nodes/gene"},
-		{"index a fraction", physical, "src_index\tdst_index\n0\t1\n1.5\t0\n", "read edges DIR/" + physical + `:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of nodes/gene`},
-		{"index missing", physical, "src_index\tdst_index\nNA\t0\n", "read edges DIR/" + physical + ":2: src_index: found no value, expected an integer from 0 to 2, the rows of nodes/gene"},
-		{"two compressions", physical + ".gz", "x", "read graph DIR: found both \"" + physical + "\" and \"" + physical + ".gz\", expected one table of this name"},
-		{"unknown ending", "edges/gene__x__gene.tsv.bz2", "x", "read graph DIR: found \"edges/gene__x__gene.tsv.bz2\", expected a table with ending " + table.Formats},
-		{"zip", "edges/gene__x__gene.zip", "x", "read graph DIR: found \"edges/gene__x__gene.zip\", expected a table with ending " + table.Formats},
-		{"copy alone", "edges/gene__x__gene.tsv.bak", "x", "read graph DIR: found \"edges/gene__x__gene.tsv.bak\", expected a table with ending " + table.Formats},
-		{"no ending", "edges/gene__x__gene", "folder", "read graph DIR: found \"edges/gene__x__gene\", expected a table with ending " + table.Formats},
-		{"torn text", "edges/gene__torn__gene.tsv.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00", "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged after line 0: unexpected EOF"},
-		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: the file does not end like an Arrow IPC file"},
-		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs the node table reaction, which is missing"},
-		{"no gene table", "nodes/gene.tsv", "", "read graph DIR: found no node table gene"},
+		{
+			name:    "two formats",
+			file:    "edges/gene__physical__gene.parquet",
+			content: "x",
+			want: "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and " +
+				"\"edges/gene__physical__gene.tsv\", expected one table of this name",
+		},
+		{
+			name:    "nearly a node type",
+			file:    "nodes/reactions.tsv",
+			content: "id\n",
+			want: "read graph DIR: found table \"nodes/reactions.tsv\": its type is " +
+				"\"reactions\", expected reaction",
+		},
+		{
+			name:    "nearly a node type",
+			file:    "nodes/Metabolite.tsv",
+			content: "id\n",
+			want: "read graph DIR: found table \"nodes/Metabolite.tsv\": its type is " +
+				"\"Metabolite\", expected metabolite",
+		},
+		{
+			name:    "no node type",
+			file:    "nodes/gene.old.tsv",
+			content: "id\n",
+			want: "read graph DIR: found table \"nodes/gene.old.tsv\": its type is " +
+				"\"gene.old\", expected letters and digits, in parts that are joined by _",
+		},
+		{
+			name:    "node type that ends in a joint",
+			file:    "nodes/protein_.tsv",
+			content: "id\n",
+			want: "read graph DIR: found table \"nodes/protein_.tsv\": its type is " +
+				"\"protein_\", expected letters and digits, in parts that are joined by _",
+		},
+		{
+			name:    "edge type without its nodes",
+			file:    "edges/gene__codes__protein.tsv",
+			content: "src\tdst\n",
+			want: "read graph DIR: edges/gene__codes__protein.tsv needs the node table " +
+				"protein, which is missing",
+		},
+		{
+			name:    "nearly a node type in an edge type",
+			file:    "edges/gene__gpr__reactions.tsv",
+			content: "src\tdst\n",
+			want: "read graph DIR: found table \"edges/gene__gpr__reactions.tsv\": its node " +
+				"type is \"reactions\", expected reaction",
+		},
+		{
+			name:    "nearly an edge type",
+			file:    "edges/gene__GPR__reaction.tsv",
+			content: "src\tdst\n",
+			want: "read graph DIR: found table \"edges/gene__GPR__reaction.tsv\": its " +
+				"relation is \"GPR\", expected gpr",
+		},
+		{
+			name:    "hyperedge that is no reaction",
+			file:    "edges/metabolite__reaction__metabolite.tsv",
+			content: "src\tdst\nm1\tm1\n",
+			want: `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: dst "m1" is ` +
+				`not in nodes/reaction, expected one of its 2 ids`,
+		},
+		{
+			name:    "stoichiometry of a hyperedge",
+			file:    "edges/metabolite__reaction__metabolite.tsv",
+			content: "src\tdst\tstoichiometry\nm1\tr1\tx\n",
+			want: `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: column ` +
+				`stoichiometry: found "x", expected a number`,
+		},
+		{
+			name: "table of a further type in a format that is not read",
+			file: "nodes/protein.tsv.bz2",
+			want: "read graph DIR: found \"nodes/protein.tsv.bz2\", expected a table with ending " +
+				table.Formats,
+		},
+		{
+			name: "edges of a further type in a format that is not read",
+			file: "edges/protein__x__protein.ods",
+			want: "read graph DIR: found \"edges/protein__x__protein.ods\", expected a table " +
+				"with ending " + table.Formats,
+		},
+		{
+			name:    "no edge type",
+			file:    "edges/physical.tsv",
+			content: "src\tdst\n",
+			want: "read graph DIR: found table \"edges/physical.tsv\": its name is not " +
+				"SOURCE__RELATION__TARGET, such as gene__physical__gene",
+		},
+		{
+			name:    "no relation",
+			file:    "edges/gene____gene.tsv",
+			content: "src\tdst\n",
+			want: "read graph DIR: found table \"edges/gene____gene.tsv\": its name is not " +
+				"SOURCE__RELATION__TARGET, such as gene__physical__gene",
+		},
+		{
+			name:    "missing id column",
+			file:    "nodes/gene.tsv",
+			content: "name\tx\nA\t1\n",
+			want:    "read nodes DIR/nodes/gene.tsv: found columns name, x, expected id",
+		},
+		{
+			name:    "duplicate id",
+			file:    "nodes/gene.tsv",
+			content: "id\nA\nB\nC\nB\n",
+			want: `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, ` +
+				`expected unique ids`,
+		},
+		{
+			name:    "empty id",
+			file:    "nodes/gene.tsv",
+			content: "id\tname\nA\tx\n\ty\n",
+			want:    "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty",
+		},
+		{
+			name:    "id with a blank before it",
+			file:    "nodes/gene.tsv",
+			content: "id\nA\n B\n",
+			want:    `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a space`,
+		},
+		{
+			name:    "id with a blank behind it",
+			file:    "nodes/reaction.csv",
+			content: "id\n\"r1\"\nr2\u00a0\n",
+			want: `read nodes DIR/nodes/reaction.csv:3: id "r2\u00a0" begins or ends with a ` +
+				`space`,
+		},
+		{
+			name:    "id in quotes, not all of them",
+			file:    "nodes/gene.tsv",
+			content: "id\nA\n\"B\"\n",
+			want:    `read nodes DIR/nodes/gene.tsv:3: id "\"B\"" is in quotes`,
+		},
+		{
+			name:    "blank id",
+			file:    "nodes/metabolite.tsv",
+			content: "id\nm1\n \n",
+			want:    `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a space`,
+		},
+		{
+			name:    "id with a line break",
+			file:    "nodes/reaction.csv",
+			content: "id\nr1\n\"r\n2\"\n",
+			want:    `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`,
+		},
+		{
+			name:    "id with an escape",
+			file:    "nodes/gene.tsv",
+			content: "id\nA\nB\x1b[2J\n",
+			want:    `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" contains a control character`,
+		},
+		{
+			name:    "gene with the sign between genes",
+			file:    "nodes/gene.tsv",
+			content: "id\nA|B\n",
+			want: `read nodes DIR/nodes/gene.tsv:2: id "A|B" contains a |, which separates ` +
+				`the genes of a perturbation set`,
+		},
+		{
+			name:    "gene that is a date",
+			file:    "nodes/gene.tsv",
+			content: "id\nsep-1\n2-Sep\n",
+			want: `read nodes DIR/nodes/gene.tsv:3: id "2-Sep" is a date, as Excel makes of ` +
+				`names such as SEP7`,
+		},
+		{
+			name:    "relation with a space",
+			file:    "edges/gene__my net__gene.tsv",
+			content: "src\tdst\n",
+			want: `read graph DIR: found table "edges/gene__my net__gene.tsv": its relation ` +
+				`is "my net", expected UTF-8 text without spaces and control characters`,
+		},
+		{
+			name:    "relation not UTF-8",
+			file:    "edges/gene__a\xff__gene.tsv",
+			content: "src\tdst\n",
+			want: `read graph DIR: found table "edges/gene__a\xff__gene.tsv": its relation is ` +
+				`"a\xff", expected UTF-8 text without spaces and control characters`,
+		},
+		{
+			name:    "relation with a line break",
+			file:    "edges/gene__a\nb__gene.tsv",
+			content: "src\tdst\n",
+			want: `read graph DIR: found table "edges/gene__a\nb__gene.tsv": its relation is ` +
+				`"a\nb", expected UTF-8 text without spaces and control characters`,
+		},
+		{
+			name:    "node type not UTF-8",
+			file:    "nodes/ge\xffne.tsv",
+			content: "id\n",
+			want: `read graph DIR: found table "nodes/ge\xffne.tsv": its type is "ge\xffne", ` +
+				`expected letters and digits, in parts that are joined by _`,
+		},
+		{
+			name:    "stoichiometry no number",
+			file:    "edges/reaction__rmr__metabolite.tsv",
+			content: "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\tone\n",
+			want: `read edges DIR/edges/reaction__rmr__metabolite.tsv:3: column ` +
+				`stoichiometry: found "one", expected a number`,
+		},
+		{
+			name:    "stoichiometry missing",
+			file:    "edges/reaction__rmr__metabolite.tsv",
+			content: "src\tdst\tstoichiometry\nr1\tm1\t\n",
+			want: `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column ` +
+				`stoichiometry: found no value, expected a finite number`,
+		},
+		{
+			name:    "stoichiometry infinite",
+			file:    "edges/reaction__rmr__metabolite.tsv",
+			content: "src\tdst\tstoichiometry\nr1\tm1\tinf\n",
+			want: `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column ` +
+				`stoichiometry: found +Inf, expected a finite number`,
+		},
+		{
+			name:    "id not UTF-8",
+			file:    "nodes/gene.tsv",
+			content: "id\nA\n\xff\n",
+			want:    `read nodes DIR/nodes/gene.tsv:3: id "\xff" is not valid UTF-8`,
+		},
+		{
+			name:    "column not UTF-8",
+			file:    "nodes/gene.tsv",
+			content: "id\tname\nA\tx\nB\t\xe9\nC\t\n",
+			want:    `read nodes DIR/nodes/gene.tsv:3: "\xe9" in column "name" is not valid UTF-8`,
+		},
+		{
+			name: "empty file",
+			file: physical,
+			want: "open table DIR/" + physical + ": the file is empty, expected a table",
+		},
+		{
+			name:    "short row",
+			file:    physical,
+			content: "src\tdst\nA\tB\nA\n",
+			want:    "read DIR/" + physical + ":3: found 1 field, expected 2",
+		},
+		{
+			name:    "missing column",
+			file:    physical,
+			content: "src\ttarget\nA\tB\n",
+			want:    "read edges DIR/" + physical + ": found columns src, target, expected dst",
+		},
+		{
+			name:    "no edge columns",
+			file:    physical,
+			content: "a\tb\nA\tB\n",
+			want:    "read edges DIR/" + physical + ": found columns a, b, expected src",
+		},
+		{
+			name:    "missing index column",
+			file:    physical,
+			content: "src_index\n0\n",
+			want:    "read edges DIR/" + physical + ": found columns src_index, expected dst_index",
+		},
+		{
+			name:    "ids and indices",
+			file:    physical,
+			content: "src\tdst\tsrc_index\tdst_index\n",
+			want: "read edges DIR/" + physical +
+				": found columns of ids (src, dst) and of indices (src_index, dst_index), " +
+				"expected one pair",
+		},
+		{
+			name:    "unknown id",
+			file:    physical,
+			content: "src\tdst\nA\tB\nA\tD\n",
+			want: "read edges DIR/" + physical +
+				`:3: dst "D" is not in nodes/gene, expected one of its 3 ids`,
+		},
+		{
+			name:    "empty edge id",
+			file:    physical,
+			content: "src\tdst\n\tB\n",
+			want: "read edges DIR/" + physical +
+				`:2: src "" is not in nodes/gene, expected one of its 3 ids`,
+		},
+		{
+			name:    "index too large",
+			file:    physical,
+			content: "src_index\tdst_index\n0\t3\n",
+			want: "read edges DIR/" + physical +
+				":2: dst_index: found 3, expected an integer from 0 to 2, the rows of nodes/gene",
+		},
+		{
+			name:    "index negative",
+			file:    physical,
+			content: "src_index\tdst_index\n-1\t0\n",
+			want: "read edges DIR/" + physical +
+				":2: src_index: found -1, expected an integer from 0 to 2, the rows of nodes/gene",
+		},
+		{
+			name:    "index a fraction",
+			file:    physical,
+			content: "src_index\tdst_index\n0\t1\n1.5\t0\n",
+			want: "read edges DIR/" + physical +
+				`:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of ` +
+				`nodes/gene`,
+		},
+		{
+			name:    "index missing",
+			file:    physical,
+			content: "src_index\tdst_index\nNA\t0\n",
+			want: "read edges DIR/" + physical +
+				":2: src_index: found no value, expected an integer from 0 to 2, the rows of " +
+				"nodes/gene",
+		},
+		{
+			name:    "two compressions",
+			file:    physical + ".gz",
+			content: "x",
+			want: "read graph DIR: found both \"" + physical + "\" and \"" + physical +
+				".gz\", expected one table of this name",
+		},
+		{
+			name:    "unknown ending",
+			file:    "edges/gene__x__gene.tsv.bz2",
+			content: "x",
+			want: "read graph DIR: found \"edges/gene__x__gene.tsv.bz2\", expected a table " +
+				"with ending " + table.Formats,
+		},
+		{
+			name:    "zip",
+			file:    "edges/gene__x__gene.zip",
+			content: "x",
+			want: "read graph DIR: found \"edges/gene__x__gene.zip\", expected a table with " +
+				"ending " + table.Formats,
+		},
+		{
+			name:    "copy alone",
+			file:    "edges/gene__x__gene.tsv.bak",
+			content: "x",
+			want: "read graph DIR: found \"edges/gene__x__gene.tsv.bak\", expected a table " +
+				"with ending " + table.Formats,
+		},
+		{
+			name:    "no ending",
+			file:    "edges/gene__x__gene",
+			content: "folder",
+			want: "read graph DIR: found \"edges/gene__x__gene\", expected a table with ending " +
+				table.Formats,
+		},
+		{
+			name:    "torn text",
+			file:    "edges/gene__torn__gene.tsv.gz",
+			content: "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00",
+			want: "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged " +
+				"after line 0: unexpected EOF",
+		},
+		{
+			name:    "torn table",
+			file:    "edges/gene__torn__gene.arrow",
+			content: "ARROW1\x00\x00cut",
+			want: "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in " +
+				"its footer or schema: the file does not end like an Arrow IPC file",
+		},
+		{
+			name: "no reactions",
+			file: "nodes/reaction.csv",
+			want: "read graph DIR: edges/gene__gpr__reaction.tsv needs the node table reaction, " +
+				"which is missing",
+		},
+		{
+			name: "no gene table",
+			file: "nodes/gene.tsv",
+			want: "read graph DIR: found no node table gene",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := tinyGraph()
@@ -233,7 +588,10 @@ func TestReadErrors(t *testing.T) {
 		"link loop":     func(path string) error { return os.Symlink(filepath.Base(path), path) },
 		"device":        func(path string) error { return os.Symlink("/dev/null", path) },
 	} {
-		for _, place := range []string{"edges/gene__more__gene.arrow", "edges/gene__more__gene.tsv.gz", "nodes/gene.tsv", "edges", "nodes"} {
+		for _, place := range []string{
+			"edges/gene__more__gene.arrow", "edges/gene__more__gene.tsv.gz", "nodes/gene.tsv",
+			"edges", "nodes",
+		} {
 			t.Run(kind+" in the place of "+place, func(t *testing.T) {
 				if kind == "folder" && !strings.Contains(place, "/") {
 					t.Skip("they are folders")
@@ -241,8 +599,12 @@ func TestReadErrors(t *testing.T) {
 				dir := t.TempDir()
 				// also as the graph that would be found instead
 				for name, content := range tinyGraph() {
-					for _, path := range []string{filepath.Join(dir, name), filepath.Join(dir, "graph", name)} {
-						if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+					for _, path := range []string{
+						filepath.Join(dir, name), filepath.Join(dir, "graph", name),
+					} {
+						err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+							os.WriteFile(path, []byte(content), 0o644))
+						if err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -253,7 +615,8 @@ func TestReadErrors(t *testing.T) {
 				}
 				_, _, err := Read(dir)
 				if err == nil || !strings.Contains(err.Error(), path) || fault.HintOf(err) == "" {
-					t.Errorf("got %v with hint %q, expected an error that names %s", err, fault.HintOf(err), path)
+					t.Errorf("got %v with hint %q, expected an error that names %s", err,
+						fault.HintOf(err), path)
 				}
 			})
 		}
@@ -261,7 +624,8 @@ func TestReadErrors(t *testing.T) {
 	t.Run("no folder", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "none")
 		_, _, err := Read(dir)
-		if want := "read graph " + dir + ": found no such folder"; err == nil || err.Error() != want || fault.KindOf(err) != fault.Failed {
+		want := "read graph " + dir + ": found no such folder"
+		if err == nil || err.Error() != want || fault.KindOf(err) != fault.Failed {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
@@ -270,7 +634,8 @@ func TestReadErrors(t *testing.T) {
 			t.Error(err)
 		}
 		testrun.CheckInputError(t, checkPositions("g", maxPositions+1),
-			"read graph g: found 2,147,483,648 nodes and edges, expected at most 2,147,483,647, as positions are stored in 32 bits")
+			"read graph g: found 2,147,483,648 nodes and edges, expected at most 2,147,483,647, "+
+				"as positions are stored in 32 bits")
 	})
 }
 
@@ -278,12 +643,16 @@ func TestReadErrors(t *testing.T) {
 func TestFirstErrorByName(t *testing.T) {
 	files := tinyGraph()
 	for i := range 8 {
-		files[fmt.Sprintf("edges/gene__a%d__gene.tsv", i)] = "src\tdst\n" + strings.Repeat("A\tB\n", 1000*(8-i)) + "A\tD\n"
+		files[fmt.Sprintf("edges/gene__a%d__gene.tsv", i)] = "src\tdst\n" + strings.Repeat("A\tB\n",
+			1000*(8-i)) + "A\tD\n"
 	}
 	dir := folder(t, files)
 	for range 5 {
 		_, _, err := Read(dir)
-		testrun.CheckInputError(t, err, "read edges "+dir+`/edges/gene__a0__gene.tsv:8002: dst "D" is not in nodes/gene, expected one of its 3 ids`)
+		testrun.CheckInputError(t, err,
+			"read edges "+dir+
+				`/edges/gene__a0__gene.tsv:8002: dst "D" is not in nodes/gene, expected one of `+
+				`its 3 ids`)
 	}
 }
 
@@ -292,7 +661,9 @@ func TestCountOddEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000} {
 		for _, nodes := range []int{1, 5, 300} {
-			e := &ingest.Edges{Type: ingest.EdgeType{Source: ingest.Gene, Relation: "x", Target: ingest.Gene}}
+			e := &ingest.Edges{
+				Type: ingest.EdgeType{Source: ingest.Gene, Relation: "x", Target: ingest.Gene},
+			}
 			want := EdgeReport{Type: e.Type, Edges: n}
 			seen := make(map[[2]uint32]bool)
 			for range n {
@@ -321,7 +692,9 @@ func TestWriteReadsBackEqual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, _, err := Read(folder(t, map[string]string{"nodes/gene.tsv": "id\tname\n", "edges/gene__x__gene.tsv": "src\tdst\tweight\n"}))
+	empty, _, err := Read(folder(t, map[string]string{
+		"nodes/gene.tsv": "id\tname\n", "edges/gene__x__gene.tsv": "src\tdst\tweight\n",
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +742,9 @@ func TestWriteGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if hex.Dump(content) != string(want) {
-			t.Errorf("%s is not as in %s; if that is meant, run go test -update and review the difference", name, golden)
+			t.Errorf("%s is not as in %s; if that is meant, run go test -update and review the "+
+				"difference",
+				name, golden)
 		}
 	}
 }
@@ -393,9 +768,11 @@ func TestDigest(t *testing.T) {
 	serialised := text("tcbuild graph 2") +
 		count(1) + text("gene") + count(2) + text("A") + text("B") +
 		count(1) + text("name") + text("utf8") + "\x01" + text("x") + "\x01" + text("") +
-		count(1) + text("gene__ppi__gene") + count(2) + "\x00\x00\x00\x00\x01\x00\x00\x00" + "\x01\x00\x00\x00\x01\x00\x00\x00" +
+		count(1) + text("gene__ppi__gene") + count(2) + "\x00\x00\x00\x00\x01\x00\x00\x00" +
+		"\x01\x00\x00\x00\x01\x00\x00\x00" +
 		count(1) + text("w") + text("utf8") + "\x01" + text("1") + "\x01" + text("NA")
-	if got, want := read(files).Digest(), fmt.Sprintf("%x", sha256.Sum256([]byte(serialised))); got != want {
+	got, want := read(files).Digest(), fmt.Sprintf("%x", sha256.Sum256([]byte(serialised)))
+	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 
@@ -411,7 +788,9 @@ func TestDigest(t *testing.T) {
 		changed := maps.Clone(files)
 		changed[change[0]] = strings.ReplaceAll(changed[change[0]], change[1], change[2])
 		if name == "id" {
-			changed["edges/gene__ppi__gene.tsv"] = strings.ReplaceAll(changed["edges/gene__ppi__gene.tsv"], "B", "C")
+			changed["edges/gene__ppi__gene.tsv"] = strings.ReplaceAll(
+				changed["edges/gene__ppi__gene.tsv"], "B", "C",
+			)
 		}
 		digest := read(changed).Digest()
 		if other, same := seen[digest]; same {
@@ -425,10 +804,20 @@ func TestDigest(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	graph := func(id, relation string) *ingest.Graph {
 		genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", id}, nil)
-		return &ingest.Graph{Genes: genes, Edges: []*ingest.Edges{{Type: ingest.EdgeType{Source: ingest.Gene, Relation: relation, Target: ingest.Gene}}}}
+		return &ingest.Graph{
+			Genes: genes,
+			Edges: []*ingest.Edges{
+				{Type: ingest.EdgeType{
+					Source: ingest.Gene, Relation: relation, Target: ingest.Gene,
+				}},
+			},
+		}
 	}
-	testrun.CheckInputError(t, Write(t.TempDir(), graph("B ", "x")), `write graph: gene 1: id "B " begins or ends with a space`)
-	testrun.CheckInputError(t, Write(t.TempDir(), graph("B", "my net")), `write graph: edge type gene__my net__gene: its relation is "my net", expected UTF-8 text without spaces and control characters`)
+	testrun.CheckInputError(t, Write(t.TempDir(), graph("B ", "x")),
+		`write graph: gene 1: id "B " begins or ends with a space`)
+	testrun.CheckInputError(t, Write(t.TempDir(), graph("B", "my net")),
+		`write graph: edge type gene__my net__gene: its relation is "my net", expected UTF-8 `+
+			`text without spaces and control characters`)
 	if err := Write(t.TempDir(), graph("B", "x")); err != nil {
 		t.Error(err)
 	}

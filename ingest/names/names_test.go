@@ -31,10 +31,12 @@ func nodesOf(genes []namedGene) *ingest.Nodes {
 	var ids, names []string
 	var aliases [][]string
 	for _, gene := range genes {
-		ids, names, aliases = append(ids, gene.ID), append(names, gene.Name), append(aliases, gene.Aliases)
+		ids, names, aliases = append(ids, gene.ID), append(names, gene.Name), append(aliases,
+			gene.Aliases)
 	}
 	nodes, _ := ingest.NewNodes(ingest.Gene, ids, []ingest.Column{
-		ingest.TextColumn(ingest.NameColumn, names), ingest.TextsColumn(ingest.AliasesColumn, aliases)})
+		ingest.TextColumn(ingest.NameColumn, names), ingest.TextsColumn(ingest.AliasesColumn,
+			aliases)})
 	return nodes
 }
 
@@ -64,14 +66,17 @@ func TestCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range graphs {
-		r := Of(&ingest.Graph{Genes: nodesOf(g.Genes), OtherGenes: nodesOf(g.Others), IgnoreCase: g.IgnoreCase})
+		r := Of(&ingest.Graph{
+			Genes: nodesOf(g.Genes), OtherGenes: nodesOf(g.Others), IgnoreCase: g.IgnoreCase,
+		})
 		for _, c := range g.Cases {
 			if got, want := describe(r, c.Name), fmt.Sprint(c.Meaning, " ", c.Owners); got != want {
 				t.Errorf("%s: %q is %s, want %s", g.About, c.Name, got, want)
 			}
 			answer := r.Find([]byte(c.Name))
 			row, err := r.Row(c.Name)
-			if (err == nil) != (answer.Meaning == Gene) || err == nil && r.Nodes().IDs[row] != c.Owners[0] {
+			if (err == nil) != (answer.Meaning == Gene) ||
+				err == nil && r.Nodes().IDs[row] != c.Owners[0] {
 				t.Errorf("%s: the row of %q is %d, %v", g.About, c.Name, row, err)
 			}
 		}
@@ -147,20 +152,32 @@ func addTable(r *rand.Rand, b *Builder, words []string, ids, columns int) {
 
 // Tables of names that come with a set are looked up after the names of the graph.
 func TestTablesAfterTheGraph(t *testing.T) {
-	cell := &ingest.Graph{Genes: nodesOf([]namedGene{{"A", "Foo", nil}, {"B", "", []string{"bar"}}}), IgnoreCase: true}
+	cell := &ingest.Graph{
+		Genes:      nodesOf([]namedGene{{"A", "Foo", nil}, {"B", "", []string{"bar"}}}),
+		IgnoreCase: true,
+	}
 	file := filepath.Join(t.TempDir(), "names.tsv")
-	if err := os.WriteFile(file, []byte("id\tname\nB\tfOO\nA\tbar\nB\tnew\nB\tfoO\n"), 0o666); err != nil {
+	err := os.WriteFile(file, []byte("id\tname\nB\tfOO\nA\tbar\nB\tnew\nB\tfoO\n"), 0o666)
+	if err != nil {
 		t.Fatal(err)
 	}
 	b := BuilderOf(cell)
 	var files inputfile.Files
 	defer files.Close()
-	tables := []AliasTable{{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"name"}}}
+	tables := []AliasTable{
+		{TextSpec: table.TextSpec{File: file}, ID: "id", Names: []string{"name"}},
+	}
 	if _, err := b.ReadTables(&files, tables); err != nil {
 		t.Fatal(err)
 	}
 	r := b.Resolver(true)
-	for name, want := range map[string]string{"Foo": "gene [A]", "foo": "gene [A]", "fOO": "gene [B]", "bar": "gene [B]", "NEW": "gene [B]"} {
+	for name, want := range map[string]string{
+		"Foo": "gene [A]",
+		"foo": "gene [A]",
+		"fOO": "gene [B]",
+		"bar": "gene [B]",
+		"NEW": "gene [B]",
+	} {
 		if got := describe(r, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -168,26 +185,50 @@ func TestTablesAfterTheGraph(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	r := Of(&ingest.Graph{Genes: nodesOf([]namedGene{{"TP53", "", []string{"nt"}}, {"MYC", "", nil}})})
-	with, err := r.With(Rules{GenePattern: `^(.+)_g[0-9]+$`, Controls: []string{"ctrl", "negative_control_*", "safe_site"},
-		ControlPattern: `nt[0-9]+`, Delimiter: "_"})
+	r := Of(&ingest.Graph{
+		Genes: nodesOf([]namedGene{{"TP53", "", []string{"nt"}}, {"MYC", "", nil}}),
+	})
+	with, err := r.With(Rules{
+		GenePattern:    `^(.+)_g[0-9]+$`,
+		Controls:       []string{"ctrl", "negative_control_*", "safe_site"},
+		ControlPattern: `nt[0-9]+`,
+		Delimiter:      "_",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]Meaning{
-		"TP53_g1": Gene, "TP53_g12": Gene, "TP53": Unknown, "nt_g1": Gene, "X_g1": Unknown, "_g1": Unknown,
-		"ctrl": Control, "ctrl_g3": Control, "ctrl2": Unknown, "nt7": Control, "nt7_g1": Control, "xnt7": Unknown,
-		"negative_control_": Control, "negative_control_AAVS1": Control, "negative_control_A_TP53": Unknown,
-		"safe_site": Control,
+		"TP53_g1":                 Gene,
+		"TP53_g12":                Gene,
+		"TP53":                    Unknown,
+		"nt_g1":                   Gene,
+		"X_g1":                    Unknown,
+		"_g1":                     Unknown,
+		"ctrl":                    Control,
+		"ctrl_g3":                 Control,
+		"ctrl2":                   Unknown,
+		"nt7":                     Control,
+		"nt7_g1":                  Control,
+		"xnt7":                    Unknown,
+		"negative_control_":       Control,
+		"negative_control_AAVS1":  Control,
+		"negative_control_A_TP53": Unknown,
+		"safe_site":               Control,
 	} {
 		if got := with.Find([]byte(name)).Meaning; got != want {
 			t.Errorf("%s is %s, want %s", name, meanings[got], meanings[want])
 		}
 	}
 	for text, want := range map[string]string{
-		"TP53_MYC": "TP53,MYC", "ctrl_TP53": "ctrl,TP53", "negative_control_7_TP53": "negative_control_7,TP53",
-		"TP53_negative_control_7": "TP53,negative_control_7", "safe_site_nt3_MYC": "safe_site,nt3,MYC",
-		"TP53_safe_site": "TP53,safe_site", "safe_TP53": "safe,TP53", "TP53": "TP53", "TP53_": "TP53,",
+		"TP53_MYC":                "TP53,MYC",
+		"ctrl_TP53":               "ctrl,TP53",
+		"negative_control_7_TP53": "negative_control_7,TP53",
+		"TP53_negative_control_7": "TP53,negative_control_7",
+		"safe_site_nt3_MYC":       "safe_site,nt3,MYC",
+		"TP53_safe_site":          "TP53,safe_site",
+		"safe_TP53":               "safe,TP53",
+		"TP53":                    "TP53",
+		"TP53_":                   "TP53,",
 	} {
 		var parts []string
 		rest, more := []byte(text), true
@@ -220,12 +261,18 @@ func TestRules(t *testing.T) {
 
 // Find is called for each name in a table.
 func TestFindAllocatesNothing(t *testing.T) {
-	r, err := Of(&ingest.Graph{IgnoreCase: true, Genes: nodesOf([]namedGene{{"YAL001C", "TFC3", []string{"a long alias"}}})}).
+	r, err := Of(&ingest.Graph{
+		IgnoreCase: true,
+		Genes:      nodesOf([]namedGene{{"YAL001C", "TFC3", []string{"a long alias"}}}),
+	}).
 		With(Rules{Controls: []string{"ctrl"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := [][]byte{[]byte("YAL001C"), []byte("TFC3"), []byte("a long alias"), []byte("ctrl"), []byte("nothing of this"), []byte("tfc3")}
+	all := [][]byte{
+		[]byte("YAL001C"), []byte("TFC3"), []byte("a long alias"), []byte("ctrl"),
+		[]byte("nothing of this"), []byte("tfc3"),
+	}
 	found := 0
 	if n := testing.AllocsPerRun(100, func() {
 		for _, name := range all {
@@ -237,10 +284,20 @@ func TestFindAllocatesNothing(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
-	r := Of(&ingest.Graph{Genes: nodesOf([]namedGene{{"YAL001C", "TFC3", nil}, {"RAD50", "", nil}, {"ENSG00000141510.18", "", nil}})})
+	r := Of(&ingest.Graph{
+		Genes: nodesOf([]namedGene{
+			{"YAL001C", "TFC3", nil},
+			{"RAD50", "", nil},
+			{"ENSG00000141510.18", "", nil},
+		}),
+	})
 	for name, want := range map[string]string{
-		"YAL01C": "did you mean YAL001C? ", "RAD55": "correct the name", "rad50": "Upper and lower case differ",
-		"ENSG00000141510.12": "differ in the version", "ENSG00000141510": "differ in the version", "TFC-3": "did you mean TFC3?",
+		"YAL01C":             "did you mean YAL001C? ",
+		"RAD55":              "correct the name",
+		"rad50":              "Upper and lower case differ",
+		"ENSG00000141510.12": "differ in the version",
+		"ENSG00000141510":    "differ in the version",
+		"TFC-3":              "did you mean TFC3?",
 	} {
 		if got := r.hint([]byte(name)); !strings.Contains(got, want) {
 			t.Errorf("the hint for %s is %q, want %q", name, got, want)

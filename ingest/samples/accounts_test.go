@@ -25,8 +25,12 @@ func TestScreenAccounts(t *testing.T) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, 0))
 	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
-	name := func() string { return pick("YAL001C", "VPS8", "TBS1", "HO", "SHARED", "NONE1", "NONE2", "YAL016C-B") }
-	score := func() string { return pick("", "N/A", "1", "-0.25", "1e-300", "0", "-0", "123456789.125") }
+	name := func() string {
+		return pick("YAL001C", "VPS8", "TBS1", "HO", "SHARED", "NONE1", "NONE2", "YAL016C-B")
+	}
+	score := func() string {
+		return pick("", "N/A", "1", "-0.25", "1e-300", "0", "-0", "123456789.125")
+	}
 	genes, aliases := screenGenes(t)
 	var kept, none int
 	for round := range 200 {
@@ -39,19 +43,25 @@ func TestScreenAccounts(t *testing.T) {
 		case 0:
 			text.WriteString("Query Strain ID\tArray Strain ID\tscore\tp\n")
 			for range rows {
-				fmt.Fprintf(&text, "%s_%s\t%s_%s\t%s\t%s\n", name(), pick("sn1", "tsq2", "damp3"), name(), pick("dma1", "tsa2"), score(), score())
+				fmt.Fprintf(&text, "%s_%s\t%s_%s\t%s\t%s\n", name(), pick("sn1", "tsq2", "damp3"),
+					name(), pick("dma1", "tsa2"), score(), score())
 			}
 			source, change = "costanzo2016", func(s *samples.Spec) { s.Strains = strainIDs }
 		case 1:
 			text.WriteString("gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\n")
 			for range rows {
-				fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\n", name(), name(), pick("DELETION", "DAMP", ""), pick("DELETION", "delta ho", "tfc3-1"), score())
+				fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\n", name(), name(),
+					pick("DELETION", "DAMP", ""), pick("DELETION", "delta ho", "tfc3-1"), score())
 			}
 			source = "emap"
 		default:
 			change = func(s *samples.Spec) {
-				s.ColumnsAre = []samples.MatrixColumns{samples.Conditions, samples.SecondGenes}[random.IntN(2)]
-				s.PartialLoss = []samples.PartialLoss{samples.DropPartialLoss, samples.KeepPartialLoss}[random.IntN(2)]
+				s.ColumnsAre = []samples.MatrixColumns{
+					samples.Conditions, samples.SecondGenes,
+				}[random.IntN(2)]
+				s.PartialLoss = []samples.PartialLoss{
+					samples.DropPartialLoss, samples.KeepPartialLoss,
+				}[random.IntN(2)]
 			}
 			columns := 1 + random.IntN(3)
 			text.WriteString("orf")
@@ -69,9 +79,16 @@ func TestScreenAccounts(t *testing.T) {
 			entries = rows * columns
 		}
 		spec := screenOf(t, source, text.String(), aliases)
-		spec.MaxDropped, spec.AllowWildtype, spec.AllowDuplicateIDs, spec.KeepUnmeasured = new(1.0), true, true, random.IntN(2) == 0
-		spec.UnknownGenes = []ingest.UnknownGenes{ingest.DropSample, ingest.DropGene}[random.IntN(2)]
-		spec.Alleles = [][]samples.AlleleKind{nil, {samples.DeletionAllele, samples.DAmPAllele}, samples.AlleleKinds}[random.IntN(3)]
+		spec.MaxDropped = new(1.0)
+		spec.AllowWildtype = true
+		spec.AllowDuplicateIDs = true
+		spec.KeepUnmeasured = random.IntN(2) == 0
+		spec.UnknownGenes = []ingest.UnknownGenes{
+			ingest.DropSample, ingest.DropGene,
+		}[random.IntN(2)]
+		spec.Alleles = [][]samples.AlleleKind{
+			nil, {samples.DeletionAllele, samples.DAmPAllele}, samples.AlleleKinds,
+		}[random.IntN(3)]
 		change(&spec)
 		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		if err != nil {
@@ -82,8 +99,10 @@ func TestScreenAccounts(t *testing.T) {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
 		account := screen.Account()
-		if account.Rows != entries || !account.IsComplete() || account.Kept != len(texts) || (err != nil) != (len(texts) == 0) {
-			t.Fatalf("seed %d, round %d: %d entries, %d samples, error %v, %s\n%s", seed, round, entries, len(texts), err, report, text.String())
+		if account.Rows != entries || !account.IsComplete() || account.Kept != len(texts) ||
+			(err != nil) != (len(texts) == 0) {
+			t.Fatalf("seed %d, round %d: %d entries, %d samples, error %v, %s\n%s", seed, round,
+				entries, len(texts), err, report, text.String())
 		}
 		if kept += len(texts); err != nil {
 			none++
@@ -95,13 +114,15 @@ func TestScreenAccounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if again := readBack(t, path, genes); !slices.Equal(again, texts) {
-				t.Fatalf("seed %d, round %d: %s reads\n%s\nwant\n%s", seed, round, format, strings.Join(again, "\n"), strings.Join(texts, "\n"))
+				t.Fatalf("seed %d, round %d: %s reads\n%s\nwant\n%s", seed, round, format,
+					strings.Join(again, "\n"), strings.Join(texts, "\n"))
 			}
 		}
 		screen.Close()
 	}
 	if kept < 200 || none < 5 {
-		t.Errorf("%d samples, %d screens without: the random screens are too much alike", kept, none)
+		t.Errorf("%d samples, %d screens without: the random screens are too much alike", kept,
+			none)
 	}
 }
 
@@ -131,14 +152,19 @@ func TestScreenNames(t *testing.T) {
 				if !strings.HasPrefix(c.text, "orf") {
 					spec.Matrix, spec.Strains = false, genePairs
 				}
-				spec.UnknownGenes, spec.MaxDropped, spec.AllowDuplicateIDs = ingest.UnknownGenes(word), new(1.0), allow
+				spec.UnknownGenes = ingest.UnknownGenes(word)
+				spec.MaxDropped = new(1.0)
+				spec.AllowDuplicateIDs = allow
 				screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 				_, _, err = readScreen(t, screen, err, genes)
 				switch {
 				case c.want != nil:
 					check.Fault(t, err, fault.Input, c.want...)
-				case !allow && (fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "allow_duplicate_ids=true")):
-					t.Errorf("%q: got %v, hint %q, expected a hint at allow_duplicate_ids", c.text, err, fault.HintOf(err))
+				case !allow &&
+					(fault.KindOf(err) != fault.Input ||
+						!strings.Contains(fault.HintOf(err), "allow_duplicate_ids=true")):
+					t.Errorf("%q: got %v, hint %q, expected a hint at allow_duplicate_ids", c.text,
+						err, fault.HintOf(err))
 				case allow && err != nil && !strings.Contains(err.Error(), "NONE1"):
 					t.Errorf("%q: %v", c.text, err)
 				}
@@ -171,8 +197,11 @@ func readBack(t *testing.T, path string, genes *ingest.Nodes) []string {
 // under each of the three settings.
 func TestUnknownGenesOfScreens(t *testing.T) {
 	genes, aliases := screenGenes(t)
-	sga := sgaHeader + "VPS8_sn1\tvps8\tTBS1_dma1\ttbs1\tx\t1\t1\n" + "VPS8_sn1\tvps8\tNONE1_dma1\tnone1\tx\t2\t1\n" + "SHARED_sn1\tshared\tNONE1_dma1\tnone1\tx\t3\t1\n" +
-		"NONE2_sn1\tnone2\tVPS8_tsa1\tvps8-1\tx\t4\t1\n" + "YDL227C+NONE1_tm1\thoΔ+none1Δ\tYDL227C_dma1\tho\tx\t5\t1\n"
+	sga := sgaHeader + "VPS8_sn1\tvps8\tTBS1_dma1\ttbs1\tx\t1\t1\n" +
+		"VPS8_sn1\tvps8\tNONE1_dma1\tnone1\tx\t2\t1\n" +
+		"SHARED_sn1\tshared\tNONE1_dma1\tnone1\tx\t3\t1\n" +
+		"NONE2_sn1\tnone2\tVPS8_tsa1\tvps8-1\tx\t4\t1\n" +
+		"YDL227C+NONE1_tm1\thoΔ+none1Δ\tYDL227C_dma1\tho\tx\t5\t1\n"
 	emap := "gene_a\tgene_b\tscore\nVPS8\tTBS1\t1\nVPS8\tNONE1\t2\nSHARED\tNONE1\t3\n"
 	wide := "orf\tcold\thot\nVPS8\t1\t2\nNONE1\t3\t4\nSHARED\t5\t\n"
 	for _, c := range []struct {
@@ -180,21 +209,64 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 		samples          []string
 		report           string // with the counts under this setting
 	}{
-		{"sga", sga, "drop-sample", []string{"0 YAL002W+YBR150C [1 1]"},
-			"dropped: 3 of unknown genes, 1 of ambiguous names; unknown names: NONE1, NONE2, SHARED"},
-		{"sga", sga, "drop-gene", []string{"0 YAL002W+YBR150C [1 1]", "1 YAL002W [2 1]"},
-			"dropped: 2 left without a gene, as theirs are unknown, 1 of allele kind ts, which is not among alleles; " +
-				"noted: 1 unknown genes left out; unknown names: NONE1, NONE2, SHARED"},
-		{"emap", emap, "drop-sample", []string{"0 YAL002W+YBR150C [1]"}, "dropped: 1 of unknown genes, 1 of ambiguous names; unknown names: NONE1, SHARED"},
-		{"emap", emap, "drop-gene", []string{"0 YAL002W+YBR150C [1]", "1 YAL002W [2]"},
-			"dropped: 1 left without a gene, as theirs are unknown; noted: 1 unknown genes left out; unknown names: NONE1, SHARED"},
-		{"matrix", wide, "drop-sample", []string{"VPS8: cold YAL002W [1]", "VPS8: hot YAL002W [2]"},
-			"dropped: 2 of unknown genes, 2 of ambiguous names; noted: 3 rows; unknown names: NONE1, SHARED"},
-		{"matrix", wide, "drop-gene", []string{"VPS8: cold YAL002W [1]", "VPS8: hot YAL002W [2]"},
-			"dropped: 4 left without a gene, as theirs are unknown; noted: 3 rows; unknown names: NONE1, SHARED"},
+		{
+			name:    "sga",
+			text:    sga,
+			word:    "drop-sample",
+			samples: []string{"0 YAL002W+YBR150C [1 1]"},
+			report: "dropped: 3 of unknown genes, 1 of ambiguous names; unknown names: NONE1, " +
+				"NONE2, SHARED",
+		},
+		{
+			name:    "sga",
+			text:    sga,
+			word:    "drop-gene",
+			samples: []string{"0 YAL002W+YBR150C [1 1]", "1 YAL002W [2 1]"},
+			report: "dropped: 2 left without a gene, as theirs are unknown, 1 of allele kind ts, " +
+				"which is not among alleles; " +
+				"noted: 1 unknown genes left out; unknown names: NONE1, NONE2, SHARED",
+		},
+		{
+			name:    "emap",
+			text:    emap,
+			word:    "drop-sample",
+			samples: []string{"0 YAL002W+YBR150C [1]"},
+			report: "dropped: 1 of unknown genes, 1 of ambiguous names; unknown names: NONE1, " +
+				"SHARED",
+		},
+		{
+			name:    "emap",
+			text:    emap,
+			word:    "drop-gene",
+			samples: []string{"0 YAL002W+YBR150C [1]", "1 YAL002W [2]"},
+			report: "dropped: 1 left without a gene, as theirs are unknown; noted: 1 unknown " +
+				"genes left out; unknown names: NONE1, SHARED",
+		},
+		{
+			name:    "matrix",
+			text:    wide,
+			word:    "drop-sample",
+			samples: []string{"VPS8: cold YAL002W [1]", "VPS8: hot YAL002W [2]"},
+			report: "dropped: 2 of unknown genes, 2 of ambiguous names; noted: 3 rows; unknown " +
+				"names: NONE1, SHARED",
+		},
+		{
+			name:    "matrix",
+			text:    wide,
+			word:    "drop-gene",
+			samples: []string{"VPS8: cold YAL002W [1]", "VPS8: hot YAL002W [2]"},
+			report: "dropped: 4 left without a gene, as theirs are unknown; noted: 3 rows; " +
+				"unknown names: NONE1, SHARED",
+		},
 	} {
-		for _, word := range []ingest.UnknownGenes{ingest.UnknownGenes(c.word), ingest.RefuseUnknownGenes} {
-			spec := screenOf(t, map[string]string{"sga": "costanzo2016", "emap": "emap", "matrix": "matrix"}[c.name], c.text, aliases)
+		for _, word := range []ingest.UnknownGenes{
+			ingest.UnknownGenes(c.word), ingest.RefuseUnknownGenes,
+		} {
+			spec := screenOf(t,
+				map[string]string{
+					"sga": "costanzo2016", "emap": "emap", "matrix": "matrix",
+				}[c.name],
+				c.text, aliases)
 			if c.name == "emap" {
 				spec.Strains = genePairs
 			}
@@ -210,7 +282,8 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 			}
 			checkSamples(t, samples, c.samples)
 			if _, counts, _ := strings.Cut(report, "; "); counts != c.report {
-				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", c.name, word, report, c.report)
+				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", c.name, word, report,
+					c.report)
 			}
 		}
 	}

@@ -31,8 +31,16 @@ func yeastScale() *ingest.Graph {
 		panic("ids are not unique")
 	}
 	g := &ingest.Graph{Genes: genes}
-	for i, n := range []int{144_211, 900_000, 500_000, 300_000, 250_000, 150_000, 100_000, 50_000, 5_789} {
-		e := &ingest.Edges{Type: ingest.EdgeType{Source: ingest.Gene, Relation: fmt.Sprintf("type%d", i), Target: ingest.Gene}, Src: make([]uint32, n), Dst: make([]uint32, n)}
+	for i, n := range []int{
+		144_211, 900_000, 500_000, 300_000, 250_000, 150_000, 100_000, 50_000, 5_789,
+	} {
+		e := &ingest.Edges{
+			Type: ingest.EdgeType{
+				Source: ingest.Gene, Relation: fmt.Sprintf("type%d", i), Target: ingest.Gene,
+			},
+			Src: make([]uint32, n),
+			Dst: make([]uint32, n),
+		}
 		for k := range e.Src {
 			e.Src[k], e.Dst[k] = uint32(random.IntN(len(ids))), uint32(random.IntN(len(ids)))
 		}
@@ -99,7 +107,8 @@ func BenchmarkDigest(b *testing.B) {
 		g := yeastScale()
 		for _, edges := range g.Edges {
 			for range columns {
-				edges.Columns = append(edges.Columns, ingest.NumberColumn("score", make([]float64, edges.Len())))
+				edges.Columns = append(edges.Columns,
+					ingest.NumberColumn("score", make([]float64, edges.Len())))
 			}
 		}
 		b.Run(fmt.Sprintf("edges=2400000/columns=%d", columns), func(b *testing.B) {
@@ -126,7 +135,9 @@ func BenchmarkScanPerturbations(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(fmt.Sprintf("columns/format=%s/samples=%d", filepath.Ext(name)[1:], samples), func(b *testing.B) {
+		b.Run(fmt.Sprintf(
+			"columns/format=%s/samples=%d", filepath.Ext(name)[1:], samples,
+		), func(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
 			for b.Loop() { // the types of columns, which of text are found by reading it
@@ -134,20 +145,23 @@ func BenchmarkScanPerturbations(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := findPerturbationLayout(path, r, reading{Spec: Spec{GenesColumns: []string{defaultGenesColumn}}}); err != nil {
+				_, err = findPerturbationLayout(path, r,
+					reading{Spec: Spec{GenesColumns: []string{defaultGenesColumn}}})
+				if err != nil {
 					b.Fatal(err)
 				}
 				r.Close()
 			}
 		})
-		b.Run(fmt.Sprintf("format=%s/samples=%d", filepath.Ext(name)[1:], samples), func(b *testing.B) {
-			b.SetBytes(info.Size())
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := sets.ReadAll(p); err != nil {
-					b.Fatal(err)
+		b.Run(fmt.Sprintf("format=%s/samples=%d", filepath.Ext(name)[1:], samples),
+			func(b *testing.B) {
+				b.SetBytes(info.Size())
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := sets.ReadAll(p); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
 	}
 }

@@ -87,15 +87,20 @@ func TestColumnsInAnyOrder(t *testing.T) {
 				if err == nil && kind == test.kind {
 					return
 				}
-				first := slices.IndexFunc(fields, func(field string) bool { return strings.HasSuffix(field, "!") })
+				first := slices.IndexFunc(fields,
+					func(field string) bool { return strings.HasSuffix(field, "!") })
 				where := fmt.Sprintf("%s:%d: ", path, first+2)
-				if err == nil || !strings.Contains(err.Error(), where) || test.kind != "mixed" && !strings.Contains(err.Error(), test.kind) {
-					t.Fatalf("fields %q: %s, %v; expected %s at line %d", fields, kind, err, test.kind, first+2)
+				if err == nil || !strings.Contains(err.Error(), where) ||
+					test.kind != "mixed" && !strings.Contains(err.Error(), test.kind) {
+					t.Fatalf("fields %q: %s, %v; expected %s at line %d", fields, kind, err,
+						test.kind, first+2)
 				}
-				if fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "--not-phenotypes y") {
+				if fault.KindOf(err) != fault.Input ||
+					!strings.Contains(fault.HintOf(err), "--not-phenotypes y") {
 					t.Errorf("kind %d, hint %q", fault.KindOf(err), fault.HintOf(err))
 				}
-				if _, err := openFile(path, threeGenes, Spec{NotPhenotypes: []string{"y"}}); err != nil {
+				_, err = openFile(path, threeGenes, Spec{NotPhenotypes: []string{"y"}})
+				if err != nil {
 					t.Errorf("left out: %v", err)
 				}
 			})
@@ -105,13 +110,18 @@ func TestColumnsInAnyOrder(t *testing.T) {
 
 // The hint for a bad phenotype names the flag that leaves its column out.
 func TestBadPhenotypeHint(t *testing.T) {
-	for hint, phenotypes := range map[string][]string{"exclude the column with --not-phenotypes y": nil, "leave the column out of --phenotypes": {"y"}} {
-		p, err := openFile(inputs.Write(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes, Spec{Phenotypes: phenotypes})
+	for hint, phenotypes := range map[string][]string{
+		"exclude the column with --not-phenotypes y": nil,
+		"leave the column out of --phenotypes":       {"y"},
+	} {
+		p, err := openFile(inputs.Write(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes,
+			Spec{Phenotypes: phenotypes})
 		if err == nil {
 			_, err = sets.ReadAll(p)
 		}
 		if !strings.HasSuffix(fault.HintOf(err), "; or "+hint) {
-			t.Errorf("phenotypes %q: %v, hint %q, expected %q", phenotypes, err, fault.HintOf(err), hint)
+			t.Errorf("phenotypes %q: %v, hint %q, expected %q", phenotypes, err, fault.HintOf(err),
+				hint)
 		}
 	}
 }

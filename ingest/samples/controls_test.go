@@ -21,7 +21,12 @@ func TestControls(t *testing.T) {
 	for range testrun.Cases(300, 60) {
 		delimiter := []string{"+", "_", " || ", ";", "|"}[r.IntN(5)]
 		names := []string{"A", "B", "C", "ctrl", "non-targeting", "NT"}
-		options := Spec{AllowWildtype: true, GenesColumns: []string{"condition"}, GeneDelimiter: delimiter, Controls: names[3:]}
+		options := Spec{
+			AllowWildtype: true,
+			GenesColumns:  []string{"condition"},
+			GeneDelimiter: delimiter,
+			Controls:      names[3:],
+		}
 		table, want, counts := "condition\n", []string(nil), ingest.Account{}
 		for row := range 1 + r.IntN(20) {
 			var listed, genes []string
@@ -68,14 +73,22 @@ func TestControls(t *testing.T) {
 
 // A control may contain the delimiter.
 func TestControlWithDelimiter(t *testing.T) {
-	options := Spec{AllowWildtype: true, GeneDelimiter: "_", Controls: []string{"non_targeting", "non_targeting_1", "safe"}}
-	p, err := openFile(inputs.Write(t, "p.tsv", "genes\nnon_targeting\nA_non_targeting\nnon_targeting_1_B\nsafe_C_non_targeting_1\nnon_targeting_safe\n"), threeGenes, options)
+	options := Spec{
+		AllowWildtype: true,
+		GeneDelimiter: "_",
+		Controls:      []string{"non_targeting", "non_targeting_1", "safe"},
+	}
+	p, err := openFile(inputs.Write(t, "p.tsv",
+		"genes\nnon_targeting\nA_non_targeting\nnon_targeting_1_B\nsafe_C_non_targeting_1\n"+
+			"non_targeting_safe\n"),
+		threeGenes, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, counts, err := showSamples(p)
 	want := []string{"0 [] []", "1 [0] []", "2 [1] []", "3 [2] []", "4 [] []"}
-	if err != nil || !slices.Equal(got, want) || counts != "5 kept, 2 wildtype, 7 control_name, 2 control_sample" {
+	if err != nil || !slices.Equal(got, want) ||
+		counts != "5 kept, 2 wildtype, 7 control_name, 2 control_sample" {
 		t.Errorf("got %q %+v %v, want %q", got, counts, err, want)
 	}
 }
@@ -103,19 +116,77 @@ func TestControlErrors(t *testing.T) {
 		name, table, message, hint string
 		options                    Spec
 	}{
-		{"only controls", table, ": 3,000 of 3,001 samples have only controls (NT, ctrl), the first PATH:3, expected samples that delete a gene", "allow_wildtype=true",
-			Spec{Controls: []string{"ctrl", "NT"}}},
-		{"no gene left", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one that deletes a gene", "check --controls",
-			Spec{Controls: []string{"ctrl"}, AllowWildtype: true}},
-		{"no gene left, no wild types", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one", "check --controls",
-			Spec{Controls: []string{"ctrl"}}},
-		{"a gene", "genes\nA\n", `found "B", which is a gene of the graph`, "remove the name", Spec{Controls: []string{"ctrl", "B"}}},
-		{"spaces", "genes\nA\n", `found " ctrl", expected a name without spaces`, "--controls ctrl,non-targeting", Spec{Controls: []string{" ctrl"}}},
-		{"delimiters alone", "genes\n+\n", "found an empty gene name", "remove the extra delimiter", Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
-		{"delimiter behind a control", "genes\nctrl+\n", "found an empty gene name", "remove the extra delimiter", Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
-		{"another delimiter", "genes\nA+ctrl\n", `found gene "A+ctrl", expected one gene, not a list of 2`, "gene_delimiter=+", Spec{Controls: []string{"ctrl"}}},
-		{"not said to be one", "genes\nctrl\n", `gene "ctrl" is not in the graph`, "if it is a control, which deletes nothing, pass --controls ctrl", Spec{}},
-		{"in another case", "genes\nCtrl\n", `gene "Ctrl" is not in the graph`, "pass --controls Ctrl", Spec{Controls: []string{"ctrl"}}},
+		{
+			name:  "only controls",
+			table: table,
+			message: ": 3,000 of 3,001 samples have only controls (NT, ctrl), the first PATH:3, " +
+				"expected samples that delete a gene",
+			hint:    "allow_wildtype=true",
+			options: Spec{Controls: []string{"ctrl", "NT"}},
+		},
+		{
+			name:  "no gene left",
+			table: "genes\nctrl\nctrl|ctrl\n",
+			message: ": all 2 samples have only controls (ctrl), expected at least one that " +
+				"deletes a gene",
+			hint:    "check --controls",
+			options: Spec{Controls: []string{"ctrl"}, AllowWildtype: true},
+		},
+		{
+			name:    "no gene left, no wild types",
+			table:   "genes\nctrl\nctrl|ctrl\n",
+			message: ": all 2 samples have only controls (ctrl), expected at least one",
+			hint:    "check --controls",
+			options: Spec{Controls: []string{"ctrl"}},
+		},
+		{
+			name:    "a gene",
+			table:   "genes\nA\n",
+			message: `found "B", which is a gene of the graph`,
+			hint:    "remove the name",
+			options: Spec{Controls: []string{"ctrl", "B"}},
+		},
+		{
+			name:    "spaces",
+			table:   "genes\nA\n",
+			message: `found " ctrl", expected a name without spaces`,
+			hint:    "--controls ctrl,non-targeting",
+			options: Spec{Controls: []string{" ctrl"}},
+		},
+		{
+			name:    "delimiters alone",
+			table:   "genes\n+\n",
+			message: "found an empty gene name",
+			hint:    "remove the extra delimiter",
+			options: Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"},
+		},
+		{
+			name:    "delimiter behind a control",
+			table:   "genes\nctrl+\n",
+			message: "found an empty gene name",
+			hint:    "remove the extra delimiter",
+			options: Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"},
+		},
+		{
+			name:    "another delimiter",
+			table:   "genes\nA+ctrl\n",
+			message: `found gene "A+ctrl", expected one gene, not a list of 2`,
+			hint:    "gene_delimiter=+",
+			options: Spec{Controls: []string{"ctrl"}},
+		},
+		{
+			name:    "not said to be one",
+			table:   "genes\nctrl\n",
+			message: `gene "ctrl" is not in the graph`,
+			hint:    "if it is a control, which deletes nothing, pass --controls ctrl",
+		},
+		{
+			name:    "in another case",
+			table:   "genes\nCtrl\n",
+			message: `gene "Ctrl" is not in the graph`,
+			hint:    "pass --controls Ctrl",
+			options: Spec{Controls: []string{"ctrl"}},
+		},
 	} {
 		path := inputs.Write(t, "p.tsv", c.table)
 		p, err := openFile(path, threeGenes, c.options)
@@ -123,8 +194,10 @@ func TestControlErrors(t *testing.T) {
 			_, _, err = showSamples(p)
 		}
 		message := strings.ReplaceAll(c.message, "PATH", path)
-		if err == nil || !strings.Contains(err.Error(), message) || !strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: got %v\nhint %s\nwant %s\nhint %s", c.name, err, fault.HintOf(err), message, c.hint)
+		if err == nil || !strings.Contains(err.Error(), message) ||
+			!strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v\nhint %s\nwant %s\nhint %s", c.name, err, fault.HintOf(err),
+				message, c.hint)
 		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 func TestChangesBetweenReadings(t *testing.T) {
 	const before = "genes\ty\nA\t1\nB\t2\nA\t3\n"
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
-	for _, after := range []string{"genes\ty\nB\t1\nA\t2\nA\t3\n", "genes\ty\nA\t1\nB\t2\n", before + "B\t4\n"} {
+	for _, after := range []string{
+		"genes\ty\nB\t1\nA\t2\nA\t3\n", "genes\ty\nA\t1\nB\t2\n", before + "B\t4\n",
+	} {
 		for _, choice := range []duplicates.Choice{duplicates.Last, duplicates.Mean} {
 			path := filepath.Join(t.TempDir(), "set.tsv")
 			if err := os.WriteFile(path, []byte(before), 0o666); err != nil {
@@ -33,10 +35,12 @@ func TestChangesBetweenReadings(t *testing.T) {
 			}
 			defer set.Close()
 			change := func() error {
-				return errors.Join(os.WriteFile(path, []byte(after), 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
+				return errors.Join(os.WriteFile(path, []byte(after), 0o666),
+					os.Chtimes(path, info.ModTime(), info.ModTime()))
 			}
 			rule := duplicates.Rule{Duplicates: choice}
-			merged, err := duplicates.Apply(&sets.Changing{SampleSource: set, Change: change}, rule, path, genes)
+			merged, err := duplicates.Apply(&sets.Changing{SampleSource: set, Change: change}, rule,
+				path, genes)
 			if err != nil {
 				t.Fatal(err)
 			}

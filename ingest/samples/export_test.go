@@ -8,7 +8,9 @@ import (
 
 // AlleleMeanings are what a name means in a matrix, as an allele and as the id of a strain: a gene
 // and a kind, or "".
-func AlleleMeanings(spec Spec, genes *ingest.Nodes, name string) (inMatrix, allele, strain string, err error) {
+func AlleleMeanings(
+	spec Spec, genes *ingest.Nodes, name string,
+) (inMatrix, allele, strain string, err error) {
 	var files inputfile.Files
 	defer files.Close()
 	known, err := spec.Resolver(&files, names.BuilderOf(&ingest.Graph{Genes: genes}), false)

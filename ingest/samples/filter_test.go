@@ -23,7 +23,8 @@ func samplesOf(path string, options Spec) (columns ingest.Columns, samples []str
 	defer source.Close()
 	_, err = sets.Read(source, func(s *ingest.Samples) error {
 		for i := range s.Len() {
-			samples = append(samples, fmt.Sprintf("%s %v %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i), s.Attributes(i)))
+			samples = append(samples,
+				fmt.Sprintf("%s %v %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i), s.Attributes(i)))
 		}
 		return nil
 	})
@@ -51,7 +52,11 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 
 	type options = Spec
 	for _, path := range []string{text, binary} {
-		for _, expression := range []string{`x > 1`, `medium == "SC"`, `missing(gap) and plate != 3`, `column("plate") <= 2 or sample_id == "s3"`, `abs(x - plate) < 1 and medium != "YPD" or deletes("B")`} {
+		for _, expression := range []string{
+			`x > 1`, `medium == "SC"`, `missing(gap) and plate != 3`,
+			`column("plate") <= 2 or sample_id == "s3"`,
+			`abs(x - plate) < 1 and medium != "YPD" or deletes("B")`,
+		} {
 			_, all, err := samplesOf(path, options{Where: expression})
 			if err != nil {
 				t.Fatal(err)
@@ -62,8 +67,16 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 				kept = append(kept, id)
 			}
 			for _, o := range []options{
-				{Phenotypes: []string{"x"}}, {Phenotypes: []string{}}, {Attributes: []string{"plate"}}, {Attributes: []string{}}, {Phenotypes: []string{"plate"}, Attributes: []string{}},
-				{NotPhenotypes: []string{"x", "medium"}}, {NotPhenotypes: []string{"plate", "gap"}, Attributes: []string{"x"}},
+				{Phenotypes: []string{"x"}}, {Phenotypes: []string{}}, {
+					Attributes: []string{"plate"},
+				}, {Attributes: []string{}}, {
+					Phenotypes: []string{"plate"},
+					Attributes: []string{},
+				},
+				{NotPhenotypes: []string{"x", "medium"}}, {
+					NotPhenotypes: []string{"plate", "gap"},
+					Attributes:    []string{"x"},
+				},
 			} {
 				columns, unfiltered, err := samplesOf(path, o)
 				if err != nil {
@@ -80,7 +93,8 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 				o.Where = expression
 				found, got, err := samplesOf(path, o)
 				if err != nil || fmt.Sprint(found, got) != fmt.Sprint(columns, want) {
-					t.Errorf("%s of %s with %+v:\n got %+v %q (%v)\nwant %+v %q", expression, filepath.Base(path), o, found, got, err, columns, want)
+					t.Errorf("%s of %s with %+v:\n got %+v %q (%v)\nwant %+v %q", expression,
+						filepath.Base(path), o, found, got, err, columns, want)
 				}
 			}
 		}
@@ -89,9 +103,16 @@ func TestFilterOfColumnsLeftOut(t *testing.T) {
 
 // What a filter cannot read is an error that names it.
 func TestFilterOfListsLeftOut(t *testing.T) {
-	_, _, err := samplesOf("../table/testdata/types-plain.parquet", Spec{GenesColumns: []string{"text"},
-		UnknownGenes: ingest.DropGene, AllowWildtype: true, Phenotypes: []string{"float"}, Where: `missing(list)`})
-	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), `column "list": found type list of texts, expected texts or numbers`) || !strings.Contains(fault.HintOf(err), "--where") {
+	_, _, err := samplesOf("../table/testdata/types-plain.parquet", Spec{
+		GenesColumns:  []string{"text"},
+		UnknownGenes:  ingest.DropGene,
+		AllowWildtype: true,
+		Phenotypes:    []string{"float"},
+		Where:         `missing(list)`,
+	})
+	if fault.KindOf(err) != fault.Input ||
+		!strings.Contains(err.Error(), `column "list": found type list of texts, expected texts or numbers`) ||
+		!strings.Contains(fault.HintOf(err), "--where") {
 		t.Errorf("got %v (%s)", err, fault.HintOf(err))
 	}
 }

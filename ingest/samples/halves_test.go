@@ -16,7 +16,9 @@ import (
 )
 
 // matrixText writes a matrix of genes; value is called with places in names.
-func matrixText(rows, columns []int, names, others []string, value func(row, column int) string) string {
+func matrixText(
+	rows, columns []int, names, others []string, value func(row, column int) string,
+) string {
 	var text strings.Builder
 	text.WriteString("gene")
 	for _, column := range columns {
@@ -75,7 +77,8 @@ func TestTriangles(t *testing.T) {
 			}
 		}
 		rowNames := [][]string{names, others}[r.IntN(2)]
-		text := matrixText(rows, columns, names, rowNames, func(row, column int) string { return values[[2]int{row, column}] })
+		text := matrixText(rows, columns, names, rowNames,
+			func(row, column int) string { return values[[2]int{row, column}] })
 		read := func(triangle samples.Triangle) ([]string, string, error) {
 			spec := screenOf(t, "matrix", text, aliases)
 			spec.ColumnsAre, spec.Triangle = samples.SecondGenes, triangle
@@ -118,7 +121,8 @@ func TestTriangles(t *testing.T) {
 			_, _, err = read(filled)
 			check.Fault(t, err, fault.Input, "whose pairs have other values")
 		}
-		if kept, _, err = read(samples.BothTriangles); err != nil || len(kept) != len(want)+n*(n-1)/2 {
+		if kept, _, err = read(samples.BothTriangles); err != nil ||
+			len(kept) != len(want)+n*(n-1)/2 {
 			t.Fatalf("%s: got %d samples, %v", text, len(kept), err)
 		}
 	}
@@ -132,19 +136,71 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 		duplicates bool
 		want       string // the report's end, or the error
 	}{
-		{"all equal", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t1\nVPS8\t1\t\t1\nTBS1\t1\t1\t\n", "", false, "3 equal to the value of the same pair in the other half; noted: 3 rows"},
-		{"an empty half", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t\t\t3\nTBS1\t\t\t\n", "", false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 without a phenotype; noted: 3 rows"},
-		{"one pair of others", "g\tTFC3\tVPS8\nVPS8\t2\t\nTFC3\t\t0\nTBS1\t3\t4\n", "", false, "4 of 6 entries of s.tsv; dropped: 2 of a gene with itself; noted: 3 rows, 1 of pairs that have an earlier cell"},
-		{"equal pairs that are not filled", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t0\nVPS8\t1\t\t3\nTBS1\t2\t0\t\n", "", false, `found 0 for "TFC3: TBS1" and 2 for "TBS1: TFC3", expected one value`},
-		{"filled, with equal pairs", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t0\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n", "", false, "found 0 in all cells of the lower triangle"},
-		{"filled, with duplicates", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n", "", true, "found 0 in all cells of the lower triangle"},
-		{"the upper half of a symmetric one", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t3\t\n", samples.UpperTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
-		{"the lower half of another", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t4\t\n", samples.LowerTriangle, false, "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other triangle; noted: 3 rows"},
-		{"rows left out", "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\n", samples.UpperTriangle, false, "3 of 6 entries of s.tsv; dropped: 2 of a gene with itself, 1 in the other triangle; noted: 2 rows"},
-		{"no such triangle", "g\tTFC3\tVPS8\nTFC3\t\t1\n", "left", false, `triangle: found "left"`},
+		{
+			name: "all equal",
+			text: "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t1\nVPS8\t1\t\t1\nTBS1\t1\t1\t\n",
+			want: "3 equal to the value of the same pair in the other half; noted: 3 rows",
+		},
+		{
+			name: "an empty half",
+			text: "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t\t\t3\nTBS1\t\t\t\n",
+			want: "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 without a " +
+				"phenotype; noted: 3 rows",
+		},
+		{
+			name: "one pair of others",
+			text: "g\tTFC3\tVPS8\nVPS8\t2\t\nTFC3\t\t0\nTBS1\t3\t4\n",
+			want: "4 of 6 entries of s.tsv; dropped: 2 of a gene with itself; noted: 3 rows, 1 " +
+				"of pairs that have an earlier cell",
+		},
+		{
+			name: "equal pairs that are not filled",
+			text: "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t0\nVPS8\t1\t\t3\nTBS1\t2\t0\t\n",
+			want: `found 0 for "TFC3: TBS1" and 2 for "TBS1: TFC3", expected one value`,
+		},
+		{
+			name: "filled, with equal pairs",
+			text: "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t0\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n",
+			want: "found 0 in all cells of the lower triangle",
+		},
+		{
+			name:       "filled, with duplicates",
+			text:       "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\nTBS1\t0\t0\t\n",
+			duplicates: true,
+			want:       "found 0 in all cells of the lower triangle",
+		},
+		{
+			name:     "the upper half of a symmetric one",
+			text:     "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t3\t\n",
+			triangle: samples.UpperTriangle,
+			want: "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other " +
+				"triangle; noted: 3 rows",
+		},
+		{
+			name:     "the lower half of another",
+			text:     "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t1\t\t3\nTBS1\t2\t4\t\n",
+			triangle: samples.LowerTriangle,
+			want: "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 3 in the other " +
+				"triangle; noted: 3 rows",
+		},
+		{
+			name:     "rows left out",
+			text:     "g\tTFC3\tVPS8\tTBS1\nTFC3\t\t1\t2\nVPS8\t0\t\t3\n",
+			triangle: samples.UpperTriangle,
+			want: "3 of 6 entries of s.tsv; dropped: 2 of a gene with itself, 1 in the other " +
+				"triangle; noted: 2 rows",
+		},
+		{
+			name:     "no such triangle",
+			text:     "g\tTFC3\tVPS8\nTFC3\t\t1\n",
+			triangle: "left",
+			want:     `triangle: found "left"`,
+		},
 	} {
 		spec := screenOf(t, "matrix", c.text, aliases)
-		spec.ColumnsAre, spec.Triangle, spec.BothHalves = samples.SecondGenes, c.triangle, c.duplicates
+		spec.ColumnsAre = samples.SecondGenes
+		spec.Triangle = c.triangle
+		spec.BothHalves = c.duplicates
 		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		_, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
@@ -157,8 +213,13 @@ func TestMatricesThatAreNotFilled(t *testing.T) {
 	spec := screenOf(t, "matrix", "g\tcold\nTFC3\t1\n", aliases)
 	spec.Triangle = samples.UpperTriangle
 	_, err := openForm(spec, &ingest.Graph{Genes: genes})
-	check.Fault(t, err, fault.Usage, "triangle: it applies only to a matrix whose rows and columns are genes")
-	spec = samples.Spec{TextSpec: table.TextSpec{File: "s.tsv"}, MatrixSpec: samples.MatrixSpec{Triangle: samples.UpperTriangle}, UnknownGenes: ingest.DropGene}
+	check.Fault(t, err, fault.Usage,
+		"triangle: it applies only to a matrix whose rows and columns are genes")
+	spec = samples.Spec{
+		TextSpec:     table.TextSpec{File: "s.tsv"},
+		MatrixSpec:   samples.MatrixSpec{Triangle: samples.UpperTriangle},
+		UnknownGenes: ingest.DropGene,
+	}
 	_, err = openForm(spec, &ingest.Graph{Genes: genes})
 	check.Fault(t, err, fault.Usage, "triangle: it does not apply to a table")
 }

@@ -12,7 +12,9 @@ import (
 )
 
 // openFile opens a set in a file, with the names that a test knows besides ids. Any share of its rows may be dropped.
-func openFile(path string, genes *ingest.Nodes, spec Spec, known ...*names.Resolver) (ingest.SampleSource, error) {
+func openFile(
+	path string, genes *ingest.Nodes, spec Spec, known ...*names.Resolver,
+) (ingest.SampleSource, error) {
 	spec.File = path
 	if err := conf.Check(&spec); err != nil {
 		return nil, err

@@ -43,7 +43,8 @@ func TestSampleIDsOfEqualHashes(t *testing.T) {
 		case want == "" && err != nil:
 			t.Error(err)
 		case want != "":
-			testrun.CheckInputError(t, err, "read perturbations "+strings.ReplaceAll(want, "p.tsv", path))
+			testrun.CheckInputError(t, err,
+				"read perturbations "+strings.ReplaceAll(want, "p.tsv", path))
 		}
 	}
 }
@@ -64,8 +65,12 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 	if err := os.WriteFile(tsv, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	writeArrow(t, binary, []string{"sample_id", "genes"}, rowstest.Texts(ids), rowstest.Lists(genes))
-	for path, places := range map[string][2]string{tsv: {":20001", ":2"}, binary: {" row 19999", " row 0"}} {
+	writeArrow(t, binary, []string{"sample_id", "genes"}, rowstest.Texts(ids),
+		rowstest.Lists(genes))
+	for path, places := range map[string][2]string{
+		tsv:    {":20001", ":2"},
+		binary: {" row 19999", " row 0"},
+	} {
 		p, err := openFile(path, threeGenes, Spec{})
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +78,10 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 		defer p.Close()
 		for range 2 {
 			_, err = sets.ReadAll(p)
-			testrun.CheckInputError(t, err, fmt.Sprintf(`read perturbations %s: found sample id "s0", which is also in %s, expected unique ids`, path+places[0], path+places[1]))
+			testrun.CheckInputError(t, err,
+				fmt.Sprintf(`read perturbations %s: found sample id "s0", which is also in %s, `+
+					`expected unique ids`,
+					path+places[0], path+places[1]))
 		}
 	}
 }
@@ -110,10 +118,14 @@ func TestGenesOfLists(t *testing.T) {
 		samples, _, err := showSamples(p)
 		return samples, err
 	}
-	if got, err := read(write("B|C", " D", "X")); err != nil || fmt.Sprint(got) != "[0 [0] [] 1 [1 2] []]" {
+	got, err := read(write("B|C", " D", "X"))
+	if err != nil || fmt.Sprint(got) != "[0 [0] [] 1 [1 2] []]" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	for genes, want := range map[string]string{"A|B": `found gene "A|B", expected the name of one gene`, "A ": `found gene "A ", expected a name without spaces around it`} {
+	for genes, want := range map[string]string{
+		"A|B": `found gene "A|B", expected the name of one gene`,
+		"A ":  `found gene "A ", expected a name without spaces around it`,
+	} {
 		path := write(genes)
 		_, err := read(path)
 		testrun.CheckInputError(t, err, "read perturbations "+path+" row 1: "+want)

@@ -20,7 +20,9 @@ import (
 // TestKinds compares random sets with what their definition gives.
 func TestKinds(t *testing.T) {
 	r := seed.Rand(t)
-	names := []string{"deletion", "knockdown", "overexpression+tag"} // the last two kinds of one gene
+	names := []string{
+		"deletion", "knockdown", "overexpression+tag",
+	} // the last two kinds of one gene
 	for range testrun.Cases(200, 40) {
 		options := Spec{AllowWildtype: true, Controls: []string{"ctrl"}}
 		if r.IntN(2) == 0 {
@@ -47,7 +49,10 @@ func TestKinds(t *testing.T) {
 				kind := kindOf[gene]
 				switch {
 				case kind == "":
-				case options.RemovingKinds == nil || slices.ContainsFunc(strings.Split(kind, "+"), func(kind string) bool { return slices.Contains(options.RemovingKinds, kind) }):
+				case options.RemovingKinds == nil ||
+					slices.ContainsFunc(strings.Split(kind, "+"), func(kind string) bool {
+						return slices.Contains(options.RemovingKinds, kind)
+					}):
 					deleted, first = append(deleted, at), append(first, kind)
 				default:
 					then = append(then, gene+"="+kind)
@@ -71,12 +76,14 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		counter := ingest.NewKindCounter(p.Columns())
-		if _, err := sets.Read(p, func(s *ingest.Samples) error { counter.Add(s); return nil }); err != nil {
+		_, err = sets.Read(p, func(s *ingest.Samples) error { counter.Add(s); return nil })
+		if err != nil {
 			t.Fatal(err)
 		}
 		got, _, err := showSamples(p)
 		if err != nil || !slices.Equal(got, want) || !reflect.DeepEqual(counter.Counts(), counts) {
-			t.Fatalf("%s%v: got %q %v %v\nwant %q %v", table, options.RemovingKinds, got, counter.Counts(), err, want, counts)
+			t.Fatalf("%s%v: got %q %v %v\nwant %q %v", table, options.RemovingKinds, got,
+				counter.Counts(), err, want, counts)
 		}
 		// What is written says which genes stay, and other kinds may be chosen of it.
 		written := filepath.Join(t.TempDir(), []string{"p.tsv", "p.arrow"}[r.IntN(2)])
@@ -84,7 +91,8 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := func(removing []string, want []string) {
-			again, err := openFile(written, threeGenes, Spec{AllowWildtype: true, RemovingKinds: removing})
+			again, err := openFile(written, threeGenes,
+				Spec{AllowWildtype: true, RemovingKinds: removing})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,13 +120,47 @@ func TestKindsOfColumns(t *testing.T) {
 		options     Spec
 		want        []string
 	}{
-		{"one for all", "genes\tkinds\nA|B\tCRISPRi\nC\tdeletion\n", Spec{}, []string{`0 [0 1] [] "CRISPRi|CRISPRi"`, `1 [2] [] "deletion"`}},
-		{"another column", "genes\ttype\tnote\nB|A\tover | del\tx\n", Spec{KindsColumn: "type"}, []string{`0 [0 1] [] "x" "del|over"`}},
-		{"with attributes by name", "genes\tnote\tkinds\nB\tx\tdel\n", Spec{Attributes: []string{"kinds", "note"}}, []string{`0 [1] [] "x" "del"`}},
-		{"a plain attribute", "genes\tkinds\nA|B\tx\n", Spec{KindsColumn: NoKinds}, []string{`0 [0 1] [] "x"`}},
-		{"a gene twice", "genes\tkinds\nA|A|B\tx|x|y\nA|B\tx|y\nB|B\tx|y\n", Spec{}, []string{`1 [0 1] [] "x|y"`}},
-		{"some stay already", "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n", Spec{}, []string{`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`}},
-		{"all stay", "genes\tkinds\nB|A\tover|over\nC\tdel\n", Spec{RemovingKinds: []string{"del"}}, []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`}},
+		{
+			name:  "one for all",
+			table: "genes\tkinds\nA|B\tCRISPRi\nC\tdeletion\n",
+			want:  []string{`0 [0 1] [] "CRISPRi|CRISPRi"`, `1 [2] [] "deletion"`},
+		},
+		{
+			name:    "another column",
+			table:   "genes\ttype\tnote\nB|A\tover | del\tx\n",
+			options: Spec{KindsColumn: "type"},
+			want:    []string{`0 [0 1] [] "x" "del|over"`},
+		},
+		{
+			name:    "with attributes by name",
+			table:   "genes\tnote\tkinds\nB\tx\tdel\n",
+			options: Spec{Attributes: []string{"kinds", "note"}},
+			want:    []string{`0 [1] [] "x" "del"`},
+		},
+		{
+			name:    "a plain attribute",
+			table:   "genes\tkinds\nA|B\tx\n",
+			options: Spec{KindsColumn: NoKinds},
+			want:    []string{`0 [0 1] [] "x"`},
+		},
+		{
+			name:  "a gene twice",
+			table: "genes\tkinds\nA|A|B\tx|x|y\nA|B\tx|y\nB|B\tx|y\n",
+			want:  []string{`1 [0 1] [] "x|y"`},
+		},
+		{
+			name:  "some stay already",
+			table: "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n",
+			want: []string{
+				`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`,
+			},
+		},
+		{
+			name:    "all stay",
+			table:   "genes\tkinds\nB|A\tover|over\nC\tdel\n",
+			options: Spec{RemovingKinds: []string{"del"}},
+			want:    []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`},
+		},
 	} {
 		p, err := openFile(inputs.Write(t, "p.tsv", c.table), threeGenes, c.options)
 		if err != nil {
@@ -144,13 +186,18 @@ func TestRemovingKinds(t *testing.T) {
 		return strings.Repeat(" ", r.IntN(2)) + string(letters) + strings.Repeat(" ", r.IntN(2))
 	}
 	losses := []string{"deletion", "knock-out", "sga_kanmx_deletion", "knockdown", "crispri", "ts"}
-	others := []string{"crispra", "overexpression", "gain of function", "heterozygous_deletion", "suppressor_allele", "blue"}
+	others := []string{
+		"crispra", "overexpression", "gain of function", "heterozygous_deletion",
+		"suppressor_allele", "blue",
+	}
 	for range testrun.Cases(300, 60) {
 		kinds := slices.Concat(losses[:r.IntN(7)], others[:r.IntN(3)])
 		if len(kinds) == 0 {
 			continue
 		}
-		table, counts, kindOf := "genes\t"+[]string{"kinds", "perturbation_type"}[r.IntN(2)]+"\n", make(map[string]int), []string(nil)
+		table := "genes\t" + []string{"kinds", "perturbation_type"}[r.IntN(2)] + "\n"
+		counts := make(map[string]int)
+		kindOf := []string(nil)
 		for range 1 + r.IntN(12) {
 			kind := kinds[r.IntN(len(kinds))]
 			table += "A\t" + spell(kind) + "\n"
@@ -164,7 +211,8 @@ func TestRemovingKinds(t *testing.T) {
 			}
 		}
 		chosen := func(kind string) bool {
-			return slices.ContainsFunc(removing, func(one string) bool { return strings.EqualFold(strings.TrimSpace(one), kind) })
+			return slices.ContainsFunc(removing,
+				func(one string) bool { return strings.EqualFold(strings.TrimSpace(one), kind) })
 		}
 		var missed, wrong []string // of removing, and of the set
 		for _, one := range removing {
@@ -177,7 +225,8 @@ func TestRemovingKinds(t *testing.T) {
 				wrong = append(wrong, fmt.Sprintf("%s %d", other, counts[other]))
 			}
 		}
-		set, err := openSet(inputs.Write(t, "p.tsv", table), threeGenes, Spec{AllowWildtype: true, RemovingKinds: removing})
+		set, err := openSet(inputs.Write(t, "p.tsv", table), threeGenes,
+			Spec{AllowWildtype: true, RemovingKinds: removing})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +239,8 @@ func TestRemovingKinds(t *testing.T) {
 		})
 		switch {
 		case missed != nil:
-			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no perturbation is of kind %q", missed[0])) {
+			if err == nil ||
+				!strings.Contains(err.Error(), fmt.Sprintf("no perturbation is of kind %q", missed[0])) {
 				t.Fatalf("%s%q: got %v, want %q", table, removing, err, missed)
 			}
 		case wrong != nil:
@@ -217,7 +267,8 @@ func TestRemovingKinds(t *testing.T) {
 		{[]string{"all", "deletion"}, "found all beside other kinds"},
 		{[]string{"deletion", " "}, "found an empty name"},
 	} {
-		_, err := openSet(inputs.Write(t, "p.tsv", "genes\tkinds\nA\tdeletion\n"), threeGenes, Spec{RemovingKinds: c.removing})
+		_, err := openSet(inputs.Write(t, "p.tsv", "genes\tkinds\nA\tdeletion\n"), threeGenes,
+			Spec{RemovingKinds: c.removing})
 		if err == nil || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%q: got %v, want %s", c.removing, err, c.message)
 		}
@@ -229,22 +280,67 @@ func TestKindErrors(t *testing.T) {
 		name, table, message, hint string
 		options                    Spec
 	}{
-		{"too few", "genes\tkinds\nA|B|C\tx|y\n", "found 2 kinds for 3 names, expected one for each, or one for all", "in the order of the genes", Spec{}},
-		{"none", "genes\tkinds\nA\t\n", "found 0 kinds for 1 names", "", Spec{}},
-		{"an empty one", "genes\tkinds\nA|B\tx|\n", `found no kind of gene "B"`, "", Spec{}},
-		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in the graph`, "", Spec{}},
-		{"a sign at the end", "genes\tkinds\nA\tx+\n", `found kind "x+", expected a text without = and |, or several joined by +`, "rename", Spec{}},
-		{"a sign among others", "genes\tkinds\nA|B\tx=y|z\n", `found kind "x=y", expected a text without = and |`, "rename", Spec{}},
-		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" both among the deleted genes`, "list the gene once", Spec{}},
-		{"one that stays, of no kind", "genes\tkinds\nA\tx|B=\n", `found no kind of gene "B"`, "", Spec{}},
-		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", Spec{KindsColumn: "kindz"}},
-		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not record", "column kinds", Spec{RemovingKinds: []string{"x"}}},
+		{
+			name:    "too few",
+			table:   "genes\tkinds\nA|B|C\tx|y\n",
+			message: "found 2 kinds for 3 names, expected one for each, or one for all",
+			hint:    "in the order of the genes",
+		},
+		{name: "none", table: "genes\tkinds\nA\t\n", message: "found 0 kinds for 1 names"},
+		{
+			name:    "an empty one",
+			table:   "genes\tkinds\nA|B\tx|\n",
+			message: `found no kind of gene "B"`,
+		},
+		{
+			name:    "a sign",
+			table:   "genes\tkinds\nA\tx=y\n",
+			message: `kind "x=y": gene "x" is not in the graph`,
+		},
+		{
+			name:    "a sign at the end",
+			table:   "genes\tkinds\nA\tx+\n",
+			message: `found kind "x+", expected a text without = and |, or several joined by +`,
+			hint:    "rename",
+		},
+		{
+			name:    "a sign among others",
+			table:   "genes\tkinds\nA|B\tx=y|z\n",
+			message: `found kind "x=y", expected a text without = and |`,
+			hint:    "rename",
+		},
+		{
+			name:    "a gene that goes and stays",
+			table:   "genes\tkinds\nA\tx|A=x\n",
+			message: `found gene "A" both among the deleted genes`,
+			hint:    "list the gene once",
+		},
+		{
+			name:    "one that stays, of no kind",
+			table:   "genes\tkinds\nA\tx|B=\n",
+			message: `found no kind of gene "B"`,
+		},
+		{
+			name:    "no such column",
+			table:   "genes\tkind\nA\tx\n",
+			message: `expected kinds column "kindz"`,
+			hint:    "did you mean",
+			options: Spec{KindsColumn: "kindz"},
+		},
+		{
+			name:    "no kinds",
+			table:   "genes\nA\n",
+			message: "found removing_kinds x, but the set does not record",
+			hint:    "column kinds",
+			options: Spec{RemovingKinds: []string{"x"}},
+		},
 	} {
 		p, err := openFile(inputs.Write(t, "p.tsv", c.table), threeGenes, c.options)
 		if err == nil {
 			_, _, err = showSamples(p)
 		}
-		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(fault.HintOf(err), c.hint) {
+		if err == nil || !strings.Contains(err.Error(), c.message) ||
+			!strings.Contains(fault.HintOf(err), c.hint) {
 			t.Errorf("%s: got %v\nhint %s\nwant %s", c.name, err, fault.HintOf(err), c.message)
 		}
 	}

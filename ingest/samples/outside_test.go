@@ -54,7 +54,8 @@ func readTexts(
 			for _, row := range batch.Genes(i) {
 				ids = append(ids, genes.IDs[row])
 			}
-			text := fmt.Sprintf("%s %s %v", batch.ID(i), strings.Join(ids, "+"), batch.Phenotypes(i))
+			text := fmt.Sprintf("%s %s %v", batch.ID(i), strings.Join(ids, "+"),
+				batch.Phenotypes(i))
 			texts = append(texts, text)
 		}
 		return nil

@@ -48,14 +48,29 @@ func TestRoles(t *testing.T) {
 		options Spec
 		want    string
 	}{
-		"plain":         {Spec{}, "fitness? strength? / Temperature! pH! medium batch!"},
-		"named":         {Spec{Phenotypes: []string{"fitness"}}, "fitness / Temperature! pH! medium batch!"},
-		"measured":      {Spec{Phenotypes: []string{"pH"}}, "pH / Temperature! medium batch!"},
-		"not measured":  {Spec{NotPhenotypes: []string{"pH", "strength"}}, "fitness? / Temperature! medium batch!"},
-		"attributes":    {Spec{Attributes: []string{"medium"}}, "fitness? strength? / medium"},
-		"compared":      {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}, Phenotypes: []string{"fitness"}, Attributes: []string{"medium"}}, "fitness / medium |Temperature |pH |strength |batch |"},
-		"may differ":    {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength", "pH"}}}, "fitness? / Temperature! pH! strength medium batch! |"},
-		"nothing of it": {Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength"}}, Attributes: []string{}, Phenotypes: []string{"fitness"}}, "fitness / |Temperature |pH |medium |batch |"},
+		"plain": {Spec{}, "fitness? strength? / Temperature! pH! medium batch!"},
+		"named": {Spec{Phenotypes: []string{"fitness"}}, "fitness / Temperature! pH! " +
+			"medium batch!"},
+		"measured": {Spec{Phenotypes: []string{"pH"}}, "pH / Temperature! medium batch!"},
+		"not measured": {Spec{NotPhenotypes: []string{"pH", "strength"}}, "fitness? / " +
+			"Temperature! medium batch!"},
+		"attributes": {Spec{Attributes: []string{"medium"}}, "fitness? strength? / medium"},
+		"compared": {Spec{
+			Rule:       duplicates.Rule{Duplicates: duplicates.Last},
+			Phenotypes: []string{"fitness"},
+			Attributes: []string{"medium"},
+		},
+			"fitness / medium |Temperature |pH |strength |batch |"},
+		"may differ": {Spec{
+			Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength", "pH"}},
+		},
+			"fitness? / Temperature! pH! strength medium batch! |"},
+		"nothing of it": {Spec{
+			Rule:       duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength"}},
+			Attributes: []string{},
+			Phenotypes: []string{"fitness"},
+		},
+			"fitness / |Temperature |pH |medium |batch |"},
 	} {
 		set, err := openFile(inputs.Write(t, "p.tsv", rows), threeGenes, test.options)
 		if err != nil {
@@ -78,7 +93,8 @@ func TestRolesInArrow(t *testing.T) {
 	}{
 		"guessed": {Spec{}, "yield? / OD dose"},
 		"named":   {Spec{Phenotypes: []string{"OD", "yield"}}, "OD yield / dose"},
-		"turned":  {Spec{Phenotypes: []string{"dose"}, Attributes: []string{"yield", "OD"}}, "dose / yield OD"},
+		"turned": {Spec{Phenotypes: []string{"dose"}, Attributes: []string{"yield", "OD"}},
+			"dose / yield OD"},
 	} {
 		set, err := openFile(text, threeGenes, test.options)
 		if err != nil {
@@ -102,7 +118,8 @@ func TestRolesInArrow(t *testing.T) {
 
 func TestTrimmedTexts(t *testing.T) {
 	text := "genes\tmedium\tcode\nA\tYPD \t1\nB\t\u00a0YPD\t\u3000x\nC\t \tx y\n"
-	set, err := openFile(inputs.Write(t, "p.tsv", text), threeGenes, Spec{Attributes: []string{"medium", "code"}})
+	set, err := openFile(inputs.Write(t, "p.tsv", text), threeGenes,
+		Spec{Attributes: []string{"medium", "code"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +137,10 @@ func TestUncomparedColumn(t *testing.T) {
 	genes := ingest.TextColumn("genes", []string{"A"})
 	dates := array.NewDate32Builder(memory.DefaultAllocator)
 	dates.Append(20000)
-	w, err := arrowfile.Create(path, []arrow.Field{{Name: "genes", Type: genes.Values.DataType()}, {Name: "date", Type: arrow.FixedWidthTypes.Date32}})
+	w, err := arrowfile.Create(path, []arrow.Field{
+		{Name: "genes", Type: genes.Values.DataType()},
+		{Name: "date", Type: arrow.FixedWidthTypes.Date32},
+	})
 	if err == nil {
 		err = errors.Join(w.Write(genes.Values, dates.NewArray()), w.Close())
 	}
@@ -133,10 +153,12 @@ func TestUncomparedColumn(t *testing.T) {
 	}
 	set.Close()
 	_, err = openFile(path, threeGenes, Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}})
-	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), `column "date": found type unsupported`) {
+	if fault.KindOf(err) != fault.Input ||
+		!strings.Contains(err.Error(), `column "date": found type unsupported`) {
 		t.Errorf("got %v", err)
 	}
-	set, err = openFile(path, threeGenes, Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"date"}}})
+	set, err = openFile(path, threeGenes,
+		Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"date"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,10 @@ import (
 // screenGenes is a graph's gene list with SGD's names for it. SHARED means two genes.
 func screenGenes(t testing.TB) (*ingest.Nodes, string) {
 	t.Helper()
-	features := inputs.WriteSGD(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 SHARED", "ORF YAL016C-B - SHARED", "ORF YDL227C HO -", "ORF YBR150C TBS1 -")
-	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YAL002W", "YAL016C-B", "YBR150C", "YDL227C"}, nil)
+	features := inputs.WriteSGD(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 SHARED",
+		"ORF YAL016C-B - SHARED", "ORF YDL227C HO -", "ORF YBR150C TBS1 -")
+	genes, _ := ingest.NewNodes(ingest.Gene,
+		[]string{"YAL001C", "YAL002W", "YAL016C-B", "YBR150C", "YDL227C"}, nil)
 	return genes, features
 }
 
@@ -66,7 +68,8 @@ func checkSamples(t *testing.T, got, want []string) {
 	}
 }
 
-const sgaHeader = "Query Strain ID\tQuery allele name\tArray Strain ID\tArray allele name\tArraytype/Temp\tScore\tP-value\n"
+const sgaHeader = "Query Strain ID\tQuery allele name\tArray Strain ID\tArray allele " +
+	"name\tArraytype/Temp\tScore\tP-value\n"
 
 func TestSGA(t *testing.T) {
 	genes, aliases := screenGenes(t)
@@ -88,15 +91,19 @@ func TestSGA(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSamples(t, rows, []string{"1 YAL002W+YAL016C-B [0.25 NaN]", "3 YAL002W+YBR150C [2 0]"})
-	const want = "samples: 2 of 9 entries of s.tsv; dropped: 1 of unknown genes, 1 of ambiguous names, 1 of a gene with itself, " +
-		"2 of allele kind ts, which is not among alleles, 1 of allele kind damp, which is not among alleles, " +
+	const want = "samples: 2 of 9 entries of s.tsv; dropped: 1 of unknown genes, 1 of ambiguous " +
+		"names, 1 of a gene with itself, " +
+		"2 of allele kind ts, which is not among alleles, 1 of allele kind damp, which is not " +
+		"among alleles, " +
 		"1 of allele kind other, which is not among alleles; noted: " +
 		"1 names of controls, which delete nothing; unknown names: SHARED, YZZ999W"
 	if report != want {
 		t.Errorf("report\n%s\nwant\n%s", report, want)
 	}
 
-	spec.Alleles = []samples.AlleleKind{samples.DeletionAllele, samples.DAmPAllele, samples.TSAllele, samples.OtherAllele}
+	spec.Alleles = []samples.AlleleKind{
+		samples.DeletionAllele, samples.DAmPAllele, samples.TSAllele, samples.OtherAllele,
+	}
 	spec.Controls = []string{"tbs1"}
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	rows, _, err = readScreen(t, screen, err, genes)
@@ -104,7 +111,8 @@ func TestSGA(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSamples(t, rows, []string{
-		"0 YAL001C+YAL002W [-0.1 0.5]", "1 YAL002W+YAL016C-B [0.25 NaN]", "2 YAL001C+YAL002W [1 NaN]", "3 YAL002W+YDL227C [2 0]",
+		"0 YAL001C+YAL002W [-0.1 0.5]", "1 YAL002W+YAL016C-B [0.25 NaN]", "2 YAL001C+YAL002W [1 " +
+			"NaN]", "3 YAL002W+YDL227C [2 0]",
 		"4 YAL002W+YAL016C-B [3 0]", "5 YAL002W+YAL016C-B [4 0]",
 	})
 
@@ -117,10 +125,12 @@ func TestSGA(t *testing.T) {
 // An ambiguous name of yeast means the same features in lower case, as alleles are written.
 func TestAmbiguousAllele(t *testing.T) {
 	genes, aliases := screenGenes(t)
-	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nshared_vps8Δ 1\ntfc3Δ 2\n", aliases)
+	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nshared_vps8Δ 1\ntfc3Δ 2\n",
+		aliases)
 	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
-	check.Fault(t, err, fault.Input, "s.tsv:2", `"SHARED" is ambiguous: it is a name of YAL002W and YAL016C-B`)
+	check.Fault(t, err, fault.Input, "s.tsv:2",
+		`"SHARED" is ambiguous: it is a name of YAL002W and YAL016C-B`)
 
 	spec.UnknownGenes = ingest.DropSample
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
@@ -128,21 +138,27 @@ func TestAmbiguousAllele(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(screen.DroppedNames())
-	if want := ingest.DroppedNamesHeader + "shared\tambiguous: YAL002W, YAL016C-B\t1\n"; got != want {
+	want := ingest.DroppedNamesHeader + "shared\tambiguous: YAL002W, YAL016C-B\t1\n"
+	if got != want {
 		t.Errorf("dropped names %q, want %q", got, want)
 	}
 }
 
 func TestSGAOfAlleleNames(t *testing.T) {
 	genes, aliases := screenGenes(t)
-	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nhoΔ_tfc3Δ_vps8∆ 1\nYAL016C-BΔ_hoΔ 2\ntfc3-1-7B_vps8Δ 3\nyal016c-b-DAmP_vps8Δ 4\nhoΔ 5\n", aliases)
-	spec.AllowWildtype, spec.Alleles = true, []samples.AlleleKind{samples.DeletionAllele, samples.TSAllele}
+	spec := screenOf(t, "kuzmin2018_links",
+		"Triplete_Name seen\nhoΔ_tfc3Δ_vps8∆ 1\nYAL016C-BΔ_hoΔ 2\ntfc3-1-7B_vps8Δ 3\n"+
+			"yal016c-b-DAmP_vps8Δ 4\nhoΔ 5\n",
+		aliases)
+	spec.AllowWildtype = true
+	spec.Alleles = []samples.AlleleKind{samples.DeletionAllele, samples.TSAllele}
 	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	samples, _, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSamples(t, samples, []string{"0 YAL001C+YAL002W [1]", "1 YAL016C-B [2]", "2 YAL001C+YAL002W [3]", "4  [5]"})
+	checkSamples(t, samples,
+		[]string{"0 YAL001C+YAL002W [1]", "1 YAL016C-B [2]", "2 YAL001C+YAL002W [3]", "4  [5]"})
 	spec.AllowWildtype = false
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
@@ -161,7 +177,8 @@ func TestEMAP(t *testing.T) {
 	spec.MaxDropped = new(0.5)
 	screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 	_, _, err = readScreen(t, screen, err, genes)
-	check.Fault(t, err, fault.Input, "kept 1 of 5 entries; dropped: 1 of allele kind damp", "at most 50 %")
+	check.Fault(t, err, fault.Input, "kept 1 of 5 entries; dropped: 1 of allele kind damp",
+		"at most 50 %")
 	spec.MaxDropped = new(0.6)
 	screen, err = openForm(spec, &ingest.Graph{Genes: genes})
 	samples, report, err := readScreen(t, screen, err, genes)
@@ -190,7 +207,8 @@ func TestMatrix(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	for name, text := range map[string]string{
 		"named": "orf\tcold\tcold\nVPS8\t1\tNA\nYAL001C\t\t-2\nYZZ999W\t3\t4\nYAL002W\t5\t6\n",
-		"R":     "\"cold\"\t\"cold\"\n\"VPS8\"\t1\tNA\n\"YAL001C\"\t\t-2\n\"YZZ999W\"\t3\t4\n\"YAL002W\"\t5\t6\n",
+		"R": "\"cold\"\t\"cold\"\n\"VPS8\"\t1\tNA\n\"YAL001C\"\t\t-2\n\"YZZ999W\"\t3\t4\n" +
+			"\"YAL002W\"\t5\t6\n",
 	} {
 		spec := screenOf(t, "matrix", text, aliases)
 		spec.UnknownGenes, spec.AllowDuplicateIDs = ingest.DropSample, true
@@ -199,8 +217,12 @@ func TestMatrix(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		checkSamples(t, samples, []string{"VPS8: cold YAL002W [1]", "YAL001C: cold YAL001C [-2]", "YAL002W: cold YAL002W [5]", "YAL002W: cold YAL002W [6]"})
-		const want = "samples: 4 of 8 entries of s.tsv; dropped: 2 of unknown genes, 2 without a phenotype; " +
+		checkSamples(t, samples, []string{
+			"VPS8: cold YAL002W [1]", "YAL001C: cold YAL001C [-2]", "YAL002W: cold YAL002W [5]",
+			"YAL002W: cold YAL002W [6]",
+		})
+		const want = "samples: 4 of 8 entries of s.tsv; dropped: 2 of unknown genes, 2 without a " +
+			"phenotype; " +
 			"noted: 4 rows, 1 rows of a gene that has an earlier row; unknown names: YZZ999W"
 		if report != want {
 			t.Errorf("%s: report\n%s\nwant\n%s", name, report, want)
@@ -225,30 +247,68 @@ func TestScreenErrors(t *testing.T) {
 		change       func(*samples.Spec)
 		want         []string
 	}{
-		{"costanzo2016", "a\tb\n1\t2\n", nil, []string{`no column "Query Strain ID"`, "a, b"}},
-		{"costanzo2016", sgaHeader + "YAL001C+YAL002W_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil, []string{"s.tsv:2", "2 genes", "and 1 in its allele name"}},
-		{"costanzo2016", sgaHeader + "_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil, []string{"s.tsv:2", "empty gene name"}},
-		{"costanzo2016", sgaHeader + "VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\tInf\n", nil, []string{"s.tsv:2", "P-value", "infinite"}},
-		{"costanzo2016", sgaHeader + row, func(s *samples.Spec) { s.Strains = []samples.StrainSpec{{Alleles: "x"}} }, []string{`"x"`}},
-		{"kuzmin2018_links", "Triplete_Name x\ntfc3Δ__vps8Δ 1\n", nil, []string{"s.tsv:2", "empty allele name"}},
-		{"matrix", "orf\tx\n", nil, []string{"found 1 row,"}},
-		{"matrix", "orf\tx\ty\tz\nA\t1\n", nil, []string{"found 4 fields in the header and 2 in the first row"}},
-		{"matrix", "orf\nA\n", nil, []string{"a single column"}},
-		{"matrix", "orf\tx\nVPS8\tone\n", nil, []string{"s.tsv:2"}},
-		{"matrix", "orf\tx\nNONE1\t1\n", nil, []string{`"NONE1"`}},
+		{
+			source: "costanzo2016",
+			text:   "a\tb\n1\t2\n",
+			want:   []string{`no column "Query Strain ID"`, "a, b"},
+		},
+		{
+			source: "costanzo2016",
+			text:   sgaHeader + "YAL001C+YAL002W_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n",
+			want:   []string{"s.tsv:2", "2 genes", "and 1 in its allele name"},
+		},
+		{
+			source: "costanzo2016",
+			text:   sgaHeader + "_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n",
+			want:   []string{"s.tsv:2", "empty gene name"},
+		},
+		{
+			source: "costanzo2016",
+			text:   sgaHeader + "VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\tInf\n",
+			want:   []string{"s.tsv:2", "P-value", "infinite"},
+		},
+		{
+			source: "costanzo2016",
+			text:   sgaHeader + row,
+			change: func(s *samples.Spec) { s.Strains = []samples.StrainSpec{{Alleles: "x"}} },
+			want:   []string{`"x"`},
+		},
+		{
+			source: "kuzmin2018_links",
+			text:   "Triplete_Name x\ntfc3Δ__vps8Δ 1\n",
+			want:   []string{"s.tsv:2", "empty allele name"},
+		},
+		{source: "matrix", text: "orf\tx\n", want: []string{"found 1 row,"}},
+		{
+			source: "matrix",
+			text:   "orf\tx\ty\tz\nA\t1\n",
+			want:   []string{"found 4 fields in the header and 2 in the first row"},
+		},
+		{source: "matrix", text: "orf\nA\n", want: []string{"a single column"}},
+		{source: "matrix", text: "orf\tx\nVPS8\tone\n", want: []string{"s.tsv:2"}},
+		{source: "matrix", text: "orf\tx\nNONE1\t1\n", want: []string{`"NONE1"`}},
 	} {
 		check.Fault(t, read(c.source, c.text, c.change), fault.Input, c.want...)
 	}
 	for want, change := range map[string]func(*samples.Spec){
-		`"dead"`:                      func(s *samples.Spec) { s.Alleles = []samples.AlleleKind{"dead"} },
-		`"drop"`:                      func(s *samples.Spec) { s.UnknownGenes = "drop" },
-		"synonyms":                    func(s *samples.Spec) { s.Synonyms = "drop-gene" },
-		"strains.0: expected strain,": func(s *samples.Spec) { s.Strains = []samples.StrainSpec{{Strain: "a", Gene: "b"}} },
-		"strains.1: expected strain,": func(s *samples.Spec) { s.Strains[1] = samples.StrainSpec{Allele: "a"} },
-		"both strains and matrix":     func(s *samples.Spec) { s.Matrix = true },
-		"genes_columns":               func(s *samples.Spec) { s.GenesColumns = []string{"a"} },
-		"columns_are":                 func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
-		"alleles":                     func(s *samples.Spec) { s.Strains, s.Alleles = nil, []samples.AlleleKind{samples.TSAllele} },
+		`"dead"`: func(s *samples.Spec) {
+			s.Alleles = []samples.AlleleKind{"dead"}
+		},
+		`"drop"`:   func(s *samples.Spec) { s.UnknownGenes = "drop" },
+		"synonyms": func(s *samples.Spec) { s.Synonyms = "drop-gene" },
+		"strains.0: expected strain,": func(s *samples.Spec) {
+			s.Strains = []samples.StrainSpec{{Strain: "a", Gene: "b"}}
+		},
+		"strains.1: expected strain,": func(s *samples.Spec) {
+			s.Strains[1] = samples.StrainSpec{Allele: "a"}
+		},
+		"both strains and matrix": func(s *samples.Spec) { s.Matrix = true },
+		"genes_columns":           func(s *samples.Spec) { s.GenesColumns = []string{"a"} },
+		"columns_are":             func(s *samples.Spec) { s.ColumnsAre = samples.SecondGenes },
+		"alleles": func(s *samples.Spec) {
+			s.Strains = nil
+			s.Alleles = []samples.AlleleKind{samples.TSAllele}
+		},
 		"phenotypes": func(s *samples.Spec) {
 			s.Strains, s.Matrix, s.Controls, s.Phenotypes = nil, true, nil, []string{"a"}
 		},
@@ -259,7 +319,9 @@ func TestScreenErrors(t *testing.T) {
 
 // Each source that has samples reads its own example.
 func TestScreenSources(t *testing.T) {
-	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL002W", "YAL010C", "YAL011W", "YAL013W", "YDL227C", "YFL039C", "YOR085W"}, nil)
+	genes, _ := ingest.NewNodes(ingest.Gene,
+		[]string{"YAL002W", "YAL010C", "YAL011W", "YAL013W", "YDL227C", "YFL039C", "YOR085W"},
+		nil)
 	features := inputs.WriteSGD(t, "ORF YFL039C ACT1 -", "ORF YOR085W OST3 -", "ORF YDL227C HO -")
 	for _, source := range conf.Sources() {
 		if !slices.Contains(source.Sections, "perturbations") {
@@ -280,7 +342,9 @@ func TestRealScreens(t *testing.T) {
 	cell := yeast(t)
 	at := func(source, file string, alleles ...samples.AlleleKind) samples.Spec {
 		screen := screenOf(t, source, "", features)
-		screen.File, screen.UnknownGenes, screen.Alleles = filepath.Join(data, file), ingest.DropSample, alleles
+		screen.File = filepath.Join(data, file)
+		screen.UnknownGenes = ingest.DropSample
+		screen.Alleles = alleles
 		return screen
 	}
 	const links, pairs = "kuzmin2018_significant/links.txt", "emap_collins2007/pairs.tsv.gz"
@@ -291,11 +355,42 @@ func TestRealScreens(t *testing.T) {
 		genes         int // of all samples
 		sum           float64
 	}{
-		{"kuzmin deletions", at("kuzmin2018_links", links), 17_285, 8_854, 2*7_312 + 3*1_542, 0},
-		{"kuzmin all", at("kuzmin2018_links", links, samples.AlleleKinds...), 17_285, 17_285, 37_765, 0},
-		{"collins deletions", at("emap", pairs), 186_500, 151_137, 302_274, 0},
-		{"collins all", at("emap", pairs, samples.AlleleKinds...), 186_500, 186_066, 372_132, 0},
-		{"galardini", at("matrix", "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz"), 183_806, 179_477, 179_477, -23_408.92529583336},
+		{
+			name:    "kuzmin deletions",
+			spec:    at("kuzmin2018_links", links),
+			rows:    17_285,
+			samples: 8_854,
+			genes:   2*7_312 + 3*1_542,
+		},
+		{
+			name:    "kuzmin all",
+			spec:    at("kuzmin2018_links", links, samples.AlleleKinds...),
+			rows:    17_285,
+			samples: 17_285,
+			genes:   37_765,
+		},
+		{
+			name:    "collins deletions",
+			spec:    at("emap", pairs),
+			rows:    186_500,
+			samples: 151_137,
+			genes:   302_274,
+		},
+		{
+			name:    "collins all",
+			spec:    at("emap", pairs, samples.AlleleKinds...),
+			rows:    186_500,
+			samples: 186_066,
+			genes:   372_132,
+		},
+		{
+			name:    "galardini",
+			spec:    at("matrix", "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz"),
+			rows:    183_806,
+			samples: 179_477,
+			genes:   179_477,
+			sum:     -23_408.92529583336,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			screen, err := openForm(test.spec, cell)
@@ -314,9 +409,11 @@ func TestRealScreens(t *testing.T) {
 				t.Fatal(err)
 			}
 			check.Accounts(t, ingest.Accounts{screen.Account()})
-			if screen.Account().Rows != test.rows || counts.Kept != test.samples || genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
-				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s", screen.Account().Rows, counts.Kept, genes, sum,
-					test.rows, test.samples, test.genes, test.sum, screen.Account())
+			if screen.Account().Rows != test.rows || counts.Kept != test.samples ||
+				genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
+				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s",
+					screen.Account().Rows, counts.Kept, genes, sum, test.rows, test.samples,
+					test.genes, test.sum, screen.Account())
 			}
 		})
 	}
@@ -325,11 +422,14 @@ func TestRealScreens(t *testing.T) {
 func FuzzScreens(f *testing.F) {
 	f.Add(uint8(0), sgaHeader+"YAL001C_tsq508\ttfc3-g349e\tYAL002W_dma1\tvps8\tDMA30\t-0.1\t0.5\n")
 	f.Add(uint8(1), "Triplete_Name\tx\nhoΔ_tfc3-1_YAL016C-B-x\t1\n")
-	f.Add(uint8(2), "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nVPS8\tHO\tdelta ho\tDAMP\t1\n")
+	f.Add(uint8(2),
+		"gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\n"+
+			"VPS8\tHO\tdelta ho\tDAMP\t1\n")
 	f.Add(uint8(3), "a\tb\n\"VPS8\"\t1\t\n")
 	genes, aliases := screenGenes(f)
 	f.Fuzz(func(t *testing.T, kind uint8, text string) {
-		spec := screenOf(t, []string{"costanzo2016", "kuzmin2018_links", "emap", "matrix"}[kind%4], text, aliases)
+		spec := screenOf(t, []string{"costanzo2016", "kuzmin2018_links", "emap", "matrix"}[kind%4],
+			text, aliases)
 		spec.UnknownGenes, spec.AllowWildtype = ingest.DropSample, true
 		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
 		samples, _, err := readScreen(t, screen, err, genes)
@@ -363,7 +463,8 @@ func BenchmarkScreens(b *testing.B) {
 	wide.WriteByte('\n')
 	for range 100_000 {
 		query, array := ids[random.IntN(1000)], ids[random.IntN(len(ids))]
-		fmt.Fprintf(&sga, "%s_sn%d\tabc1\t%s_dma%d\txyz2\tDMA30\t%.4f\t%.6f\n", query, 12, array, 345, random.NormFloat64(), random.Float64())
+		fmt.Fprintf(&sga, "%s_sn%d\tabc1\t%s_dma%d\txyz2\tDMA30\t%.4f\t%.6f\n", query, 12, array,
+			345, random.NormFloat64(), random.Float64())
 		fmt.Fprintf(&emap, "%s\t%s\tDELETION\tDELETION\t%.6f\n", query, array, random.NormFloat64())
 	}
 	for _, id := range ids {
@@ -379,7 +480,8 @@ func BenchmarkScreens(b *testing.B) {
 		{"sga", "costanzo2016", sga.String()}, {"emap", "emap", emap.String()}, {"matrix", "matrix", wide.String()},
 	} {
 		b.Run("kind="+kind.name, func(b *testing.B) {
-			screen, err := openForm(screenOf(b, kind.source, kind.text, ""), &ingest.Graph{Genes: genes})
+			screen, err := openForm(screenOf(b, kind.source, kind.text, ""),
+				&ingest.Graph{Genes: genes})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -390,7 +492,8 @@ func BenchmarkScreens(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(len(kind.text))*float64(b.N)/1e6/(cpuTime(b)-before).Seconds(), "MB/cpu-s")
+			b.ReportMetric(float64(len(kind.text))*float64(b.N)/1e6/(cpuTime(b)-before).Seconds(),
+				"MB/cpu-s")
 		})
 	}
 }

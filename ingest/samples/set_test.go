@@ -36,7 +36,8 @@ func TestParse(t *testing.T) {
 		{"combinations:" + list + ":2", "combinations:" + list + ":2", []string{list}, 3},
 	} {
 		spec := Named(test.name)
-		if (spec.Form() == ComputedForm) != (test.recipe != "") || !slices.Equal(spec.Files(), test.files) {
+		if (spec.Form() == ComputedForm) != (test.recipe != "") ||
+			!slices.Equal(spec.Files(), test.files) {
 			t.Errorf("%s has the form %s and the files %q", test.name, spec.Form(), spec.Files())
 		}
 		source, err := openSet(test.name, genes, Spec{})
@@ -45,7 +46,8 @@ func TestParse(t *testing.T) {
 		}
 		counts, err := sets.ReadAll(source)
 		if err := errors.Join(err, source.Close()); err != nil || counts.Kept != test.samples {
-			t.Errorf("%s has %d samples, error %v, want %d", test.name, counts.Kept, err, test.samples)
+			t.Errorf("%s has %d samples, error %v, want %d", test.name, counts.Kept, err,
+				test.samples)
 		}
 		columns := Spec{Phenotypes: []string{"fitness"}}
 		columns.File = test.name

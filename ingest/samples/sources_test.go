@@ -18,9 +18,16 @@ import (
 func TestPerturbations(t *testing.T) {
 	features := inputs.WriteSGD(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC"}, nil)
-	spec := samples.Spec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"y"}, Aliases: features, UnknownGenes: ingest.DropGene,
-		GeneDelimiter: ";", IDColumn: "strain", TextSpec: table.TextSpec{
-			File:      inputs.Write(t, "p.txt", "s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
+	spec := samples.Spec{
+		GenesColumns:  []string{"orfs"},
+		Phenotypes:    []string{"y"},
+		Aliases:       features,
+		UnknownGenes:  ingest.DropGene,
+		GeneDelimiter: ";",
+		IDColumn:      "strain",
+		TextSpec: table.TextSpec{
+			File: inputs.Write(t, "p.txt",
+				"s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
 			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
 		},
 	}
@@ -36,7 +43,8 @@ func TestPerturbations(t *testing.T) {
 	if counts, want := sets.Counts(account), "3 kept, 1 unknown_left_out"; counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
-	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) || !slices.Equal(p.Columns().Ignored, []string{"x"}) {
+	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) ||
+		!slices.Equal(p.Columns().Ignored, []string{"x"}) {
 		t.Errorf("phenotypes %q, ignored %q", p.Columns().PhenotypeNames(), p.Columns().Ignored)
 	}
 
@@ -65,15 +73,36 @@ func TestRealPerturbations(t *testing.T) {
 		deleted    int // genes of all samples
 		phenotypes string
 	}{
-		{"kuzmin2018_significant/perturbations.tsv.gz",
-			samples.Spec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";"},
-			"17285 kept", 37_765, "n_genes n_rating0 n_rating1"},
-		{"emap_collins2007/pairs.tsv.gz",
-			samples.Spec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.DropGene},
-			"186500 kept, 762 unknown_left_out", 372_238, "score"},
-		{"celaj2020_xga/perturbations_long.tsv.gz",
-			samples.Spec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"resistance"}, GeneDelimiter: ";", AllowWildtype: true},
-			"85648 kept, 848 wildtype", 593_600, "resistance"},
+		{
+			file:       "kuzmin2018_significant/perturbations.tsv.gz",
+			spec:       samples.Spec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";"},
+			counts:     "17285 kept",
+			deleted:    37_765,
+			phenotypes: "n_genes n_rating0 n_rating1",
+		},
+		{
+			file: "emap_collins2007/pairs.tsv.gz",
+			spec: samples.Spec{
+				GenesColumns: []string{"gene_a", "gene_b"},
+				Phenotypes:   []string{"score"},
+				UnknownGenes: ingest.DropGene,
+			},
+			counts:     "186500 kept, 762 unknown_left_out",
+			deleted:    372_238,
+			phenotypes: "score",
+		},
+		{
+			file: "celaj2020_xga/perturbations_long.tsv.gz",
+			spec: samples.Spec{
+				GenesColumns:  []string{"orfs"},
+				Phenotypes:    []string{"resistance"},
+				GeneDelimiter: ";",
+				AllowWildtype: true,
+			},
+			counts:     "85648 kept, 848 wildtype",
+			deleted:    593_600,
+			phenotypes: "resistance",
+		},
 	} {
 		t.Run(filepath.Dir(test.file), func(t *testing.T) {
 			test.spec.File = filepath.Join(data, test.file)
@@ -92,7 +121,8 @@ func TestRealPerturbations(t *testing.T) {
 				t.Fatal(err)
 			}
 			counts := sets.Counts(account)
-			if counts != test.counts || deleted != test.deleted || strings.Join(p.Columns().PhenotypeNames(), " ") != test.phenotypes {
+			if counts != test.counts || deleted != test.deleted ||
+				strings.Join(p.Columns().PhenotypeNames(), " ") != test.phenotypes {
 				t.Errorf("counts %+v, %d genes, phenotypes %q; want %+v, %d, %s",
 					counts, deleted, p.Columns().PhenotypeNames(), test.counts, test.deleted, test.phenotypes)
 			}

@@ -40,20 +40,26 @@ func TestFirstWrongRow(t *testing.T) {
 		next := 0
 		counts, err := sets.Read(p, func(samples *ingest.Samples) error {
 			for i := range samples.Len() {
-				if samples.First+i != next || next != repeated && string(samples.ID(i)) != fmt.Sprint("s", next) {
+				if samples.First+i != next ||
+					next != repeated && string(samples.ID(i)) != fmt.Sprint("s", next) {
 					t.Fatalf("got sample %d, %s, want %d", samples.First+i, samples.ID(i), next)
 				}
 				next++
 			}
 			return nil
 		})
-		want := fmt.Sprintf(`read perturbations %s:%d: found sample id "s1", which is also in %s:3, expected unique ids`, path, repeated+2, path)
+		want := fmt.Sprintf(`read perturbations %s:%d: found sample id "s1", which is also in `+
+			`%s:3, expected unique ids`,
+			path, repeated+2, path)
 		if unknown <= repeated {
-			want = fmt.Sprintf(`read perturbations %s:%d: gene "nobody" is not in the graph (3 genes)`, path, unknown+2)
+			want = fmt.Sprintf(`read perturbations %s:%d: gene "nobody" is not in the graph (3 `+
+				`genes)`,
+				path, unknown+2)
 		}
 		testrun.CheckInputError(t, err, want)
 		if counts.Kept != next || next != unknown && unknown <= repeated {
-			t.Errorf("%d samples were passed on and %d counted before row %d", next, counts.Kept, unknown)
+			t.Errorf("%d samples were passed on and %d counted before row %d", next, counts.Kept,
+				unknown)
 		}
 	}
 }

@@ -44,9 +44,11 @@ func TestWorkbook(t *testing.T) {
 func xlsx(t testing.TB, sheet string, parts map[string]string) []byte {
 	t.Helper()
 	all := map[string]string{
-		"workbook.xml":            `<workbook xmlns:r="r"><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
-		"_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Target="sheet1.xml"/></Relationships>`,
-		"sheet1.xml":              "<worksheet><sheetData>" + sheet + "</sheetData></worksheet>",
+		"workbook.xml": `<workbook xmlns:r="r"><sheets><sheet name="S" ` +
+			`r:id="a"/></sheets></workbook>`,
+		"_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" ` +
+			`Target="sheet1.xml"/></Relationships>`,
+		"sheet1.xml": "<worksheet><sheetData>" + sheet + "</sheetData></worksheet>",
 	}
 	maps.Copy(all, parts)
 	var file bytes.Buffer
@@ -67,8 +69,9 @@ func TestSheets(t *testing.T) {
 	shared := map[string]string{"SharedStrings.xml": `<sst> <si> <t>x</t> <rPh><t>no</t></rPh> </si>
 		<si><r><t xml:space="preserve">a </t></r><r><rPr/><t>&lt;b</t></r></si><si/></sst>`}
 	from1904 := map[string]string{
-		"workbook.xml": `<workbook xmlns:r="r"><workbookPr date1904="1"/><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
-		"styles.xml":   `<styleSheet><cellXfs><xf/><xf numFmtId="14"/></cellXfs></styleSheet>`,
+		"workbook.xml": `<workbook xmlns:r="r"><workbookPr date1904="1"/><sheets><sheet name="S" ` +
+			`r:id="a"/></sheets></workbook>`,
+		"styles.xml": `<styleSheet><cellXfs><xf/><xf numFmtId="14"/></cellXfs></styleSheet>`,
 	}
 	for _, test := range []struct {
 		name, sheet string
@@ -76,20 +79,52 @@ func TestSheets(t *testing.T) {
 		options     TextOptions
 		want        string
 	}{
-		{"cells without references", sheetHead + `<row><c><v>1</v></c><c/></row>`, nil, TextOptions{}, "x|y;1|"},
-		{"shared texts", `<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c t="s"><v>2</v></c><c><v>1</v></c></row>`,
-			shared, TextOptions{}, "x|a <b;|1"},
-		{"empty rows at the end", sheetHead + `<row><c><v>1</v></c></row><row><c s="1"/></row><row r="9"/>`, nil, TextOptions{}, "x|y;1|"},
-		{"numbers as written", sheetHead + `<row><c><v>0.10000000000000001</v></c><c><v>1E-3</v></c></row>` +
-			`<row><c><v>1E+6</v></c><c><v>-0.30000000000000004</v></c></row>`, nil, TextOptions{}, "x|y;0.1|0.001;1000000|-0.30000000000000004"},
-		{"dates from 1904", sheetHead + `<row><c s="1"><v>0</v></c><c s="1" t="d"><v>2024-09-07T00:00:00</v></c></row>`,
-			from1904, TextOptions{}, "x|y;1904-01-01|2024-09-07"},
-		{"title", `<row r="2"><c t="str"><v>Table` + "\n" + `S1</v></c></row><row r="4">` + sheetHead[5:] + `<row><c><v>1</v></c></row>`,
-			nil, TextOptions{SkipLines: 3}, "x|y;1|"},
-		{"columns named", `<row><c><v>1</v></c></row><row><c/><c><v>2</v></c></row>`,
-			nil, TextOptions{Columns: []string{"a", "b"}}, "a|b;1|;|2"},
+		{
+			name:  "cells without references",
+			sheet: sheetHead + `<row><c><v>1</v></c><c/></row>`,
+			want:  "x|y;1|",
+		},
+		{
+			name: "shared texts",
+			sheet: `<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c ` +
+				`t="s"><v>2</v></c><c><v>1</v></c></row>`,
+			parts: shared,
+			want:  "x|a <b;|1",
+		},
+		{
+			name:  "empty rows at the end",
+			sheet: sheetHead + `<row><c><v>1</v></c></row><row><c s="1"/></row><row r="9"/>`,
+			want:  "x|y;1|",
+		},
+		{
+			name: "numbers as written",
+			sheet: sheetHead + `<row><c><v>0.10000000000000001</v></c><c><v>1E-3</v></c></row>` +
+				`<row><c><v>1E+6</v></c><c><v>-0.30000000000000004</v></c></row>`,
+			want: "x|y;0.1|0.001;1000000|-0.30000000000000004",
+		},
+		{
+			name: "dates from 1904",
+			sheet: sheetHead +
+				`<row><c s="1"><v>0</v></c><c s="1" t="d"><v>2024-09-07T00:00:00</v></c></row>`,
+			parts: from1904,
+			want:  "x|y;1904-01-01|2024-09-07",
+		},
+		{
+			name: "title",
+			sheet: `<row r="2"><c t="str"><v>Table` + "\n" + `S1</v></c></row><row r="4">` +
+				sheetHead[5:] + `<row><c><v>1</v></c></row>`,
+			options: TextOptions{SkipLines: 3},
+			want:    "x|y;1|",
+		},
+		{
+			name:    "columns named",
+			sheet:   `<row><c><v>1</v></c></row><row><c/><c><v>2</v></c></row>`,
+			options: TextOptions{Columns: []string{"a", "b"}},
+			want:    "a|b;1|;|2",
+		},
 	} {
-		columns, rows, _, err := readTexts(write(t, "a.xlsx", xlsx(t, test.sheet, test.parts)), test.options)
+		columns, rows, _, err := readTexts(write(t, "a.xlsx", xlsx(t, test.sheet, test.parts)),
+			test.options)
 		var lines []string
 		for _, row := range append([][]string{columns}, rows...) {
 			lines = append(lines, strings.Join(row, "|"))
@@ -108,38 +143,98 @@ func TestSheetErrors(t *testing.T) {
 		options TextOptions
 		want    string
 	}{
-		{"no archive", []byte("x\ty\n1\t2\n"), TextOptions{},
-			"read a.xlsx: the file is not a zip file, although its name ends in .xlsx"},
-		{"password", []byte("\xd0\xcf\x11\xe0"), TextOptions{},
-			"open table a.xlsx: found an Excel file with a password, or of a version before 2007"},
-		{"another archive", compressedIn(t, "word/document.xml", "<a/>"), TextOptions{},
-			"read a.xlsx: the file is truncated or damaged in its workbook: the file has no such part: xl/workbook.xml"},
-		{"truncated", whole[:len(whole)-9], TextOptions{},
-			"read a.xlsx: the file is truncated or damaged at its end: zip: not a valid zip file"},
-		{"a sheet that is not there", whole, TextOptions{Sheet: "T"},
-			`read a.xlsx in its workbook: found no sheet "T", expected one of S`},
-		{"delimiter", whole, TextOptions{Delimiter: ';'},
-			"open table a.xlsx: found a delimiter, expected none for a sheet"},
-		{"gigabytes", bomb(t), TextOptions{},
-			"read a.xlsx/S at its start: found xl/sheet1.xml of 3.0 GiB, expected at most 1.0 GiB"},
-		{"wrong content", damagedSheet(t), TextOptions{},
-			"read a.xlsx/S: the file is truncated or damaged after line 1: zip: checksum error"},
-		{"ends early", xlsx(t, "", map[string]string{"sheet1.xml": "<worksheet><sheetData>" + sheetHead}), TextOptions{},
-			"read a.xlsx/S: the file is truncated or damaged after line 1: unexpected EOF"},
-		{"not XML", xlsx(t, sheetHead+"<row><c><v>\x0b</v></c></row>", nil), TextOptions{},
-			"read a.xlsx/S: the file is truncated or damaged after line 1: row 2: XML syntax error on line 1: illegal character code U+000B"},
-		{"text of no number", xlsx(t, `<row><c t="s"><v>-1</v></c></row>`, nil), TextOptions{},
-			`read a.xlsx/S: the file is truncated or damaged after line 0: row 1: found text number "-1" of 0`},
-		{"formula not computed", xlsx(t, sheetHead+`<row><c r="A2"><f>B1</f><v/></c></row>`, nil), TextOptions{},
-			"read a.xlsx/S after line 1: row 2: found a formula without its value in cell A2"},
-		{"cells in no order", xlsx(t, `<row><c r="B1"><v>1</v></c><c r="A1"/></row>`, nil), TextOptions{},
-			`read a.xlsx/S: the file is truncated or damaged after line 0: row 1: found a row or cell "A1", expected the next one`},
-		{"column without a name", xlsx(t, sheetHead+`<row><c r="C2"><v>1</v></c></row>`, nil), TextOptions{},
-			"read a.xlsx/S:2: found 3 fields, expected 2"},
-		{"blank row", xlsx(t, sheetHead+`<row r="4"><c><v>1</v></c></row>`, nil), TextOptions{},
-			"read a.xlsx/S:2: found an empty line, expected a row"},
-		{"empty", xlsx(t, "", nil), TextOptions{},
-			"read a.xlsx/S: the file is empty, expected a header line"},
+		{
+			name:    "no archive",
+			content: []byte("x\ty\n1\t2\n"),
+			want:    "read a.xlsx: the file is not a zip file, although its name ends in .xlsx",
+		},
+		{
+			name:    "password",
+			content: []byte("\xd0\xcf\x11\xe0"),
+			want: "open table a.xlsx: found an Excel file with a password, or of a version " +
+				"before 2007",
+		},
+		{
+			name:    "another archive",
+			content: compressedIn(t, "word/document.xml", "<a/>"),
+			want: "read a.xlsx: the file is truncated or damaged in its workbook: the file " +
+				"has no such part: xl/workbook.xml",
+		},
+		{
+			name:    "truncated",
+			content: whole[:len(whole)-9],
+			want: "read a.xlsx: the file is truncated or damaged at its end: zip: not a valid " +
+				"zip file",
+		},
+		{
+			name:    "a sheet that is not there",
+			content: whole,
+			options: TextOptions{Sheet: "T"},
+			want:    `read a.xlsx in its workbook: found no sheet "T", expected one of S`,
+		},
+		{
+			name:    "delimiter",
+			content: whole,
+			options: TextOptions{Delimiter: ';'},
+			want:    "open table a.xlsx: found a delimiter, expected none for a sheet",
+		},
+		{
+			name:    "gigabytes",
+			content: bomb(t),
+			want: "read a.xlsx/S at its start: found xl/sheet1.xml of 3.0 GiB, expected at " +
+				"most 1.0 GiB",
+		},
+		{
+			name:    "wrong content",
+			content: damagedSheet(t),
+			want: "read a.xlsx/S: the file is truncated or damaged after line 1: zip: " +
+				"checksum error",
+		},
+		{
+			name: "ends early",
+			content: xlsx(t, "",
+				map[string]string{"sheet1.xml": "<worksheet><sheetData>" + sheetHead}),
+			want: "read a.xlsx/S: the file is truncated or damaged after line 1: unexpected EOF",
+		},
+		{
+			name:    "not XML",
+			content: xlsx(t, sheetHead+"<row><c><v>\x0b</v></c></row>", nil),
+			want: "read a.xlsx/S: the file is truncated or damaged after line 1: row 2: XML " +
+				"syntax error on line 1: illegal character code U+000B",
+		},
+		{
+			name:    "text of no number",
+			content: xlsx(t, `<row><c t="s"><v>-1</v></c></row>`, nil),
+			want: `read a.xlsx/S: the file is truncated or damaged after line 0: row 1: found ` +
+				`text number "-1" of 0`,
+		},
+		{
+			name:    "formula not computed",
+			content: xlsx(t, sheetHead+`<row><c r="A2"><f>B1</f><v/></c></row>`, nil),
+			want: "read a.xlsx/S after line 1: row 2: found a formula without its value in " +
+				"cell A2",
+		},
+		{
+			name:    "cells in no order",
+			content: xlsx(t, `<row><c r="B1"><v>1</v></c><c r="A1"/></row>`, nil),
+			want: `read a.xlsx/S: the file is truncated or damaged after line 0: row 1: found ` +
+				`a row or cell "A1", expected the next one`,
+		},
+		{
+			name:    "column without a name",
+			content: xlsx(t, sheetHead+`<row><c r="C2"><v>1</v></c></row>`, nil),
+			want:    "read a.xlsx/S:2: found 3 fields, expected 2",
+		},
+		{
+			name:    "blank row",
+			content: xlsx(t, sheetHead+`<row r="4"><c><v>1</v></c></row>`, nil),
+			want:    "read a.xlsx/S:2: found an empty line, expected a row",
+		},
+		{
+			name:    "empty",
+			content: xlsx(t, "", nil),
+			want:    "read a.xlsx/S: the file is empty, expected a header line",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := write(t, "a.xlsx", test.content)
@@ -176,12 +271,15 @@ func rawSheet(t *testing.T, header zip.FileHeader) []byte {
 const storedSheet = "<worksheet><sheetData>" + sheetHead + "</sheetData></worksheet>"
 
 func bomb(t *testing.T) []byte {
-	return rawSheet(t, zip.FileHeader{CompressedSize64: uint64(len(storedSheet)), UncompressedSize64: 3 << 30})
+	return rawSheet(t,
+		zip.FileHeader{CompressedSize64: uint64(len(storedSheet)), UncompressedSize64: 3 << 30})
 }
 
 func damagedSheet(t *testing.T) []byte {
 	size := uint64(len(storedSheet))
-	return rawSheet(t, zip.FileHeader{CompressedSize64: size, UncompressedSize64: size, CRC32: crc32.ChecksumIEEE(nil) + 1})
+	return rawSheet(t, zip.FileHeader{
+		CompressedSize64: size, UncompressedSize64: size, CRC32: crc32.ChecksumIEEE(nil) + 1,
+	})
 }
 
 func compressedIn(t *testing.T, name, content string) []byte {
@@ -226,7 +324,8 @@ func FuzzSheet(f *testing.F) {
 	f.Add(sheetHead, `<sst><si><t>_x000D_</t></si></sst>`)
 	f.Fuzz(func(t *testing.T, sheet, texts string) {
 		styles := `<styleSheet><cellXfs><xf/><xf numFmtId="14"/></cellXfs></styleSheet>`
-		readDamaged(t, "a.xlsx", xlsx(t, sheet, map[string]string{"sharedStrings.xml": texts, "styles.xml": styles}))
+		readDamaged(t, "a.xlsx",
+			xlsx(t, sheet, map[string]string{"sharedStrings.xml": texts, "styles.xml": styles}))
 	})
 }
 
@@ -240,5 +339,6 @@ func TestFeather(t *testing.T) {
 	}
 	path := write(t, "a.feather", []byte("FEA1 and more"))
 	_, _, _, err = readTexts(path, TextOptions{})
-	checkInputError(t, err, path, "open table a.feather: found Feather version 1, expected version 2, which is an Arrow file")
+	checkInputError(t, err, path,
+		"open table a.feather: found Feather version 1, expected version 2, which is an Arrow file")
 }

@@ -22,7 +22,8 @@ func writeArrays(t *testing.T, arrays ...arrow.Array) string {
 	t.Helper()
 	var fields []arrow.Field
 	for i, a := range arrays {
-		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: a.DataType(), Nullable: true})
+		fields = append(fields,
+			arrow.Field{Name: fmt.Sprint("c", i), Type: a.DataType(), Nullable: true})
 	}
 	s := arrow.NewSchema(fields, nil)
 	path := filepath.Join(t.TempDir(), "a.arrow")
@@ -48,23 +49,34 @@ func TestValues(t *testing.T) {
 		{arrow.PrimitiveTypes.Int8, "-128", "-128 -128 -128"},
 		{arrow.PrimitiveTypes.Int16, "-32768", "-32768 -32768 -32768"},
 		{arrow.PrimitiveTypes.Int32, "-5", "-5 -5 -5"},
-		{arrow.PrimitiveTypes.Int64, fmt.Sprint(exact), "9.007199254740992e+15 9007199254740992 9007199254740992"},
-		{arrow.PrimitiveTypes.Int64, fmt.Sprint(exact + 1), "(found integer 9007199254740993, which a 64-bit floating-point number cannot hold exactly) 9007199254740993 9007199254740993"},
-		{arrow.PrimitiveTypes.Int64, fmt.Sprint(math.MaxInt64), "(found integer 9223372036854775807, which a 64-bit floating-point number cannot hold exactly) 9223372036854775807 9223372036854775807"},
+		{arrow.PrimitiveTypes.Int64, fmt.Sprint(exact),
+			"9.007199254740992e+15 9007199254740992 9007199254740992"},
+		{arrow.PrimitiveTypes.Int64, fmt.Sprint(exact + 1),
+			"(found integer 9007199254740993, which a 64-bit floating-point number cannot hold " +
+				"exactly) 9007199254740993 9007199254740993"},
+		{arrow.PrimitiveTypes.Int64, fmt.Sprint(math.MaxInt64),
+			"(found integer 9223372036854775807, which a 64-bit floating-point number cannot " +
+				"hold exactly) 9223372036854775807 9223372036854775807"},
 		{arrow.PrimitiveTypes.Uint8, "255", "255 255 255"},
 		{arrow.PrimitiveTypes.Uint16, "65535", "65535 65535 65535"},
 		{arrow.PrimitiveTypes.Uint32, "4294967295", "4.294967295e+09 4294967295 4294967295"},
 		{arrow.PrimitiveTypes.Uint64, "7", "7 7 7"},
-		{arrow.PrimitiveTypes.Uint64, "9223372036854775808", "9.223372036854776e+18 (found 9.223372036854776e+18, expected an integer) 9223372036854775808"},
+		{arrow.PrimitiveTypes.Uint64, "9223372036854775808",
+			"9.223372036854776e+18 (found 9.223372036854776e+18, expected an integer) " +
+				"9223372036854775808"},
 		{arrow.PrimitiveTypes.Float32, "0.5", "0.5 (found 0.5, expected an integer) 0.5"},
 		{arrow.PrimitiveTypes.Float64, "3", "3 3 3"},
 		{arrow.PrimitiveTypes.Float64, "1000000", "1e+06 1000000 1000000"},
-		{arrow.PrimitiveTypes.Float64, "1e300", "1e+300 (found 1e+300, expected an integer) 1e+300"},
+		{arrow.PrimitiveTypes.Float64, "1e300",
+			"1e+300 (found 1e+300, expected an integer) 1e+300"},
 		{arrow.PrimitiveTypes.Float64, "NaN", "missing missing "},
 		{arrow.FixedWidthTypes.Boolean, "true", "1 1 1"},
 		{arrow.BinaryTypes.String, "12", "12 12 12"},
-		{arrow.BinaryTypes.LargeString, "x", `(found "x", expected a number) (found "x", expected an integer) x`},
-		{arrow.FixedWidthTypes.Date32, "2026-01-01", "(found a value of unsupported type, expected a number) (found a value of unsupported type, expected a number) "},
+		{arrow.BinaryTypes.LargeString, "x",
+			`(found "x", expected a number) (found "x", expected an integer) x`},
+		{arrow.FixedWidthTypes.Date32, "2026-01-01",
+			"(found a value of unsupported type, expected a number) (found a value of " +
+				"unsupported type, expected a number) "},
 	} {
 		b := array.NewBuilder(memory.NewGoAllocator(), test.arrowType)
 		check(t, b.AppendValueFromString(test.value))
@@ -126,8 +138,25 @@ func TestTextsStayValid(t *testing.T) {
 
 func TestIsTable(t *testing.T) {
 	for name, want := range map[string]bool{
-		"a.tsv": true, "a.CSV": true, "a.txt.gz": true, "a.tab.zst": true, "a.parquet": true, "a.arrow": true, "a.feather": true, "a.xlsx": true, "a.b.tsv": true,
-		"a.parquet.gz": false, "a.xlsx.gz": false, "a.xls": false, "~$a.xlsx": false, "a.arrow.zst": false, "a.md": false, "a.gz": false, "tsv": false, "a.tsv.bak": false, "": false,
+		"a.tsv":        true,
+		"a.CSV":        true,
+		"a.txt.gz":     true,
+		"a.tab.zst":    true,
+		"a.parquet":    true,
+		"a.arrow":      true,
+		"a.feather":    true,
+		"a.xlsx":       true,
+		"a.b.tsv":      true,
+		"a.parquet.gz": false,
+		"a.xlsx.gz":    false,
+		"a.xls":        false,
+		"~$a.xlsx":     false,
+		"a.arrow.zst":  false,
+		"a.md":         false,
+		"a.gz":         false,
+		"tsv":          false,
+		"a.tsv.bak":    false,
+		"":             false,
 	} {
 		if IsTable(name) != want {
 			t.Errorf("%q: got %v", name, !want)
@@ -137,7 +166,8 @@ func TestIsTable(t *testing.T) {
 
 // TestCreateErrors writes where there is no folder, and no space.
 func TestCreateErrors(t *testing.T) {
-	if _, err := arrowfile.Create(filepath.Join(t.TempDir(), "none", "a.arrow"), nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+	_, err := arrowfile.Create(filepath.Join(t.TempDir(), "none", "a.arrow"), nil)
+	if err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("got %v", err)
 	}
 	column := rowstest.Numbers([]float64{1})
@@ -159,7 +189,8 @@ func TestMissingListWithElements(t *testing.T) {
 		memory.NewBufferBytes([]byte{0b10}),
 		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1, 2})),
 	}
-	data := array.NewData(arrow.ListOf(arrow.BinaryTypes.String), 2, buffers, []arrow.ArrayData{elements.NewArray().Data()}, 1, 0)
+	data := array.NewData(arrow.ListOf(arrow.BinaryTypes.String), 2, buffers,
+		[]arrow.ArrayData{elements.NewArray().Data()}, 1, 0)
 	r, err := Open(writeArrays(t, array.MakeFromData(data)))
 	check(t, err)
 	defer r.Close()

@@ -19,7 +19,12 @@ func TestReadWhole(t *testing.T) {
 	for _, c := range []struct {
 		size int
 		want string // in the error
-	}{{0, ""}, {1 << 20, ""}, {1<<20 + 1, "found more than 1 MiB"}, {1 << 24, "found more than 1 MiB"}} {
+	}{
+		{0, ""},
+		{1 << 20, ""},
+		{1<<20 + 1, "found more than 1 MiB"},
+		{1 << 24, "found more than 1 MiB"},
+	} {
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
 		if _, err := w.Write(make([]byte, c.size)); err != nil {
@@ -36,7 +41,8 @@ func TestReadWhole(t *testing.T) {
 		switch {
 		case c.want == "" && (err != nil || len(text) != c.size):
 			t.Errorf("%d bytes: got %d, %v", c.size, len(text), err)
-		case c.want != "" && (fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" &&
+			(fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%d bytes: got %v, want %q", c.size, err, c.want)
 		}
 	}

@@ -18,7 +18,11 @@ import (
 
 var columns = ingest.Columns{
 	Phenotypes: ingest.NamedPhenotypes("fitness", "fitness#2", "in", "missing"),
-	Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}, {Name: "carbon source", Type: ingest.TextAttribute}, {Name: "temperature", Type: ingest.NumberAttribute}},
+	Attributes: []ingest.Attribute{
+		{Name: "medium", Type: ingest.TextAttribute},
+		{Name: "carbon source", Type: ingest.TextAttribute},
+		{Name: "temperature", Type: ingest.NumberAttribute},
+	},
 }
 
 // genes are those of a graph, by their names.
@@ -29,7 +33,8 @@ type geneRows map[string]uint32
 func (g geneRows) Row(name string) (uint32, error) {
 	gene, known := g[name]
 	if !known {
-		return 0, fault.New(fault.Input, "did you mean YAL001C?", "gene %s is not in the graph", fault.Quote(name))
+		return 0, fault.New(fault.Input, "did you mean YAL001C?", "gene %s is not in the graph",
+			fault.Quote(name))
 	}
 	return gene, nil
 }
@@ -41,8 +46,18 @@ var nan = math.NaN()
 
 // samples of the table of examples in docs/input.md and of TestKeeps.
 var (
-	measured = ingest.Sample{ID: []byte("s1"), Genes: []uint32{0, 2}, Phenotypes: []float64{0.5, 2, 3, 4}, Attributes: []ingest.Value{textValue("YPD"), textValue("glucose"), numberValue(30)}}
-	unknown  = ingest.Sample{ID: []byte("17"), Genes: nil, Phenotypes: []float64{nan, nan, nan, nan}, Attributes: []ingest.Value{{}, {}, numberValue(nan)}}
+	measured = ingest.Sample{
+		ID:         []byte("s1"),
+		Genes:      []uint32{0, 2},
+		Phenotypes: []float64{0.5, 2, 3, 4},
+		Attributes: []ingest.Value{textValue("YPD"), textValue("glucose"), numberValue(30)},
+	}
+	unknown = ingest.Sample{
+		ID:         []byte("17"),
+		Genes:      nil,
+		Phenotypes: []float64{nan, nan, nan, nan},
+		Attributes: []ingest.Value{{}, {}, numberValue(nan)},
+	}
 )
 
 func TestKeeps(t *testing.T) {
@@ -136,7 +151,9 @@ func TestKeeps(t *testing.T) {
 			t.Errorf("%s: %v", test.expression, err)
 			continue
 		}
-		for sample, want := range map[*ingest.Sample]bool{&measured: test.measured, &unknown: test.unknown} {
+		for sample, want := range map[*ingest.Sample]bool{
+			&measured: test.measured, &unknown: test.unknown,
+		} {
 			if got := filter.Keeps(sample); got != want {
 				t.Errorf("%s of %s: got %v, want %v", test.expression, sample.ID, got, want)
 			}
@@ -147,63 +164,146 @@ func TestKeeps(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for _, test := range []struct{ expression, message, hint string }{
 		{``, `read --where: found no expression`, exampleHint},
-		{`fitnes > 0.5`, `read --where: column 1, at "fitnes > 0.5": found unknown name "fitnes", expected one of fitness, fitness#2, in, missing, medium, carbon source, temperature, sample_id`, "did you mean fitness?"},
-		{`fitness > 0.5 and medum == "YPD"`, `read --where: column 19, at "medum == \"YPD\"": found unknown name "medum", `, "did you mean medium?"},
-		{"fitness > 0.5\n and medum == 1", `read --where: line 2, column 6, at "medum == 1": found unknown name`, "did you mean medium?"},
-		{`medium == YPD`, `read --where: column 11, at "YPD": found unknown name "YPD", `, `'tcbuild inspect' lists the columns; a text is in quotes`},
-		{`column("fitness#3") > 1`, `read --where: column 8, at "\"fitness#3\") > 1": found unknown name "fitness#3", `, "did you mean fitness#2?"},
-		{`column(fitness) > 1`, `read --where: column 8, at "fitness) > 1": found an expression, expected the name of a column in quotes`, ""},
+		{`fitnes > 0.5`,
+			`read --where: column 1, at "fitnes > 0.5": found unknown name "fitnes", expected ` +
+				`one of fitness, fitness#2, in, missing, medium, carbon source, temperature, ` +
+				`sample_id`,
+			"did you mean fitness?"},
+		{`fitness > 0.5 and medum == "YPD"`,
+			`read --where: column 19, at "medum == \"YPD\"": found unknown name "medum", `,
+			"did you mean medium?"},
+		{"fitness > 0.5\n and medum == 1",
+			`read --where: line 2, column 6, at "medum == 1": found unknown name`,
+			"did you mean medium?"},
+		{`medium == YPD`, `read --where: column 11, at "YPD": found unknown name "YPD", `,
+			`'tcbuild inspect' lists the columns; a text is in quotes`},
+		{`column("fitness#3") > 1`,
+			`read --where: column 8, at "\"fitness#3\") > 1": found unknown name "fitness#3", `,
+			"did you mean fitness#2?"},
+		{`column(fitness) > 1`,
+			`read --where: column 8, at "fitness) > 1": found an expression, expected the name ` +
+				`of a column in quotes`,
+			""},
 		{`medium > 0.5`, `read --where: column 8, at "> 0.5": found text > number`, typesHint},
-		{`fitness == "0.5"`, `read --where: column 9, at "== \"0.5\"": found number == text`, typesHint},
-		{`fitness contains "5"`, `read --where: column 9, at "contains \"5\"": found number contains text`, typesHint},
-		{`fitness in ["a"]`, `read --where: column 9, at "in [\"a\"]": cannot use number as type text`, typesHint},
-		{`medium in [1]`, `read --where: column 8, at "in [1]": cannot use text as type number`, typesHint},
-		{`fitness in [1, "a"]`, `read --where: column 16, at "\"a\"]": found numbers and texts in one list`, ""},
-		{`fitness in [1, medium]`, `read --where: column 16, at "medium]": found an expression in a list, expected a number or a text in quotes`, ""},
+		{`fitness == "0.5"`, `read --where: column 9, at "== \"0.5\"": found number == text`,
+			typesHint},
+		{`fitness contains "5"`,
+			`read --where: column 9, at "contains \"5\"": found number contains text`, typesHint},
+		{`fitness in ["a"]`,
+			`read --where: column 9, at "in [\"a\"]": cannot use number as type text`, typesHint},
+		{`medium in [1]`, `read --where: column 8, at "in [1]": cannot use text as type number`,
+			typesHint},
+		{`fitness in [1, "a"]`,
+			`read --where: column 16, at "\"a\"]": found numbers and texts in one list`, ""},
+		{`fitness in [1, medium]`,
+			`read --where: column 16, at "medium]": found an expression in a list, expected a ` +
+				`number or a text in quotes`,
+			""},
 		{`fitness in []`, `read --where: column 12, at "[]": found no list, expected`, "write in"},
-		{`fitness in 1..3`, `read --where: column 13, at "..3": found no list, expected`, "write in"},
-		{`fitness`, `read --where: column 1, at "fitness": the expression is a number, expected a comparison`, exampleHint},
-		{`deletes("YAL01C")`, `read --where: column 9, at "\"YAL01C\")": gene "YAL01C" is not in the graph`, "did you mean YAL001C?"},
-		{`deletes()`, `read --where: column 1, at "deletes()": found no gene, expected names of genes in quotes`, ""},
-		{`deletes(medium)`, `read --where: column 9, at "medium)": found an expression, expected the name of a gene in quotes`, ""},
-		{`deletions > 2`, `read --where: column 1, at "deletions > 2": found unknown name "deletions", `, "the number of deleted genes is deletions()"},
-		{`deletes == 2`, `read --where: column 1, at "deletes == 2": found unknown name "deletes", `, "deletes is a function: write deletes(…)"},
-		{`deletions(1) > 2`, `read --where: column 11, at "1) > 2": found an argument of deletions, expected none`, "the number"},
-		{`delets("YAL001C")`, `read --where: column 1, at "delets(\"YAL001C\")": there is no function "delets", expected one of abs, column, `, "did you mean deletes?"},
-		{`len(medium) > 2`, `read --where: column 1, at "len(medium) > 2": there is no function "len", `, ""},
-		{`now() == now()`, `read --where: column 1, at "now() == now()": there is no function "now", `, ""},
-		{`any(medium, true)`, `read --where: column 1, at "any(medium, true)": there is no function "any", `, ""},
-		{`abs() > 1`, `read --where: column 1, at "abs() > 1": found 0 arguments of abs, expected one`, ""},
-		{`fitness == nil`, `read --where: column 12, at "nil": nil is not part of the language of expressions`, missingHint},
+		{`fitness in 1..3`, `read --where: column 13, at "..3": found no list, expected`,
+			"write in"},
+		{`fitness`,
+			`read --where: column 1, at "fitness": the expression is a number, expected a ` +
+				`comparison`,
+			exampleHint},
+		{`deletes("YAL01C")`,
+			`read --where: column 9, at "\"YAL01C\")": gene "YAL01C" is not in the graph`,
+			"did you mean YAL001C?"},
+		{`deletes()`,
+			`read --where: column 1, at "deletes()": found no gene, expected names of genes in ` +
+				`quotes`,
+			""},
+		{`deletes(medium)`,
+			`read --where: column 9, at "medium)": found an expression, expected the name of a ` +
+				`gene in quotes`,
+			""},
+		{`deletions > 2`,
+			`read --where: column 1, at "deletions > 2": found unknown name "deletions", `,
+			"the number of deleted genes is deletions()"},
+		{`deletes == 2`,
+			`read --where: column 1, at "deletes == 2": found unknown name "deletes", `,
+			"deletes is a function: write deletes(…)"},
+		{`deletions(1) > 2`,
+			`read --where: column 11, at "1) > 2": found an argument of deletions, expected none`,
+			"the number"},
+		{`delets("YAL001C")`,
+			`read --where: column 1, at "delets(\"YAL001C\")": there is no function "delets", ` +
+				`expected one of abs, column, `,
+			"did you mean deletes?"},
+		{`len(medium) > 2`,
+			`read --where: column 1, at "len(medium) > 2": there is no function "len", `, ""},
+		{`now() == now()`,
+			`read --where: column 1, at "now() == now()": there is no function "now", `, ""},
+		{`any(medium, true)`,
+			`read --where: column 1, at "any(medium, true)": there is no function "any", `, ""},
+		{`abs() > 1`,
+			`read --where: column 1, at "abs() > 1": found 0 arguments of abs, expected one`, ""},
+		{`fitness == nil`,
+			`read --where: column 12, at "nil": nil is not part of the language of expressions`,
+			missingHint},
 		{`fitness == NaN`, `read --where: column 12, at "NaN": found unknown name`, missingHint},
-		{`missing(fitness > 1)`, `read --where: column 17, at "> 1)": found a condition, which is never missing, expected a column`, missingHint},
-		{`not fitness > 1`, `read --where: column 1, at "not fitness > 1": found not number`, "not binds more tightly"},
-		{`missing()`, `read --where: column 1, at "missing()": found 0 arguments of missing, expected one`, ""},
+		{`missing(fitness > 1)`,
+			`read --where: column 17, at "> 1)": found a condition, which is never missing, ` +
+				`expected a column`,
+			missingHint},
+		{`not fitness > 1`, `read --where: column 1, at "not fitness > 1": found not number`,
+			"not binds more tightly"},
+		{`missing()`,
+			`read --where: column 1, at "missing()": found 0 arguments of missing, expected one`,
+			""},
 		{`fitness = 0.5`, `read --where: column 9, at "= 0.5": found "="`, syntaxHint},
-		{`fitness > 0.5 and`, `read --where: column 17, at "d": the expression ends after this, expected more`, syntaxHint},
-		{`(fitness > 0.5`, `read --where: column 14, at "5": the expression ends after this, expected more`, syntaxHint},
+		{`fitness > 0.5 and`,
+			`read --where: column 17, at "d": the expression ends after this, expected more`,
+			syntaxHint},
+		{`(fitness > 0.5`,
+			`read --where: column 14, at "5": the expression ends after this, expected more`,
+			syntaxHint},
 		{`fitness#2 > 0.5`, `read --where: column 8, at "#2 > 0.5": found "#"`, syntaxHint},
 		{`growth.rate > 0.5`, `read --where: column `, syntaxHint},
 		{`fitness > 1 ? true : false`, `read --where: column `, syntaxHint},
 		{`let x = fitness; x > 1`, `read --where: column `, syntaxHint},
-		{`fitness % 2 == 0`, `read --where: column 9, at "% 2 == 0": found the operator %, expected one of and, `, ""},
+		{`fitness % 2 == 0`,
+			`read --where: column 9, at "% 2 == 0": found the operator %, expected one of and, `,
+			""},
 		{`fitness ?? 1 > 0`, `read --where: column `, ""},
 		{`$env`, `read --where: column `, ""},
-		{`0 < (fitness in [1]) < 2`, `read --where: column 3, at "< (fitness in [1]) < 2": found number < condition`, typesHint},
-		{`deletions() > 1 and deletions > 2`, `read --where: column 21, at "deletions > 2": found unknown name "deletions", `, "the number of deleted genes is deletions()"},
-		{`fitness and medium == "YPD"`, `read --where: column 9, at "and medium == \"YPD\"": found number and condition`, typesHint},
-		{`medium matches "("`, "read --where: column 8, at \"matches \\\"(\\\"\": error parsing regexp: missing closing ): `(`", typesHint},
-		{`medium matches medium`, `read --where: column 16, at "medium": found an expression, expected a regular expression in quotes`, ""},
+		{`0 < (fitness in [1]) < 2`,
+			`read --where: column 3, at "< (fitness in [1]) < 2": found number < condition`,
+			typesHint},
+		{`deletions() > 1 and deletions > 2`,
+			`read --where: column 21, at "deletions > 2": found unknown name "deletions", `,
+			"the number of deleted genes is deletions()"},
+		{`fitness and medium == "YPD"`,
+			`read --where: column 9, at "and medium == \"YPD\"": found number and condition`,
+			typesHint},
+		{`medium matches "("`,
+			"read --where: column 8, at \"matches \\\"(\\\"\": error parsing regexp: missing " +
+				"closing ): `(`",
+			typesHint},
+		{`medium matches medium`,
+			`read --where: column 16, at "medium": found an expression, expected a regular ` +
+				`expression in quotes`,
+			""},
 		{`fitness > 9007199254740993`, `read --where: column `, ""},
-		{`fitness > 1e-400`, `read --where: column 11, at "1e-400": found "1e-400", which is too small for a 64-bit floating-point number`, ""},
-		{`medium == "π" and fitness > -1_0.0e-4_00`, `read --where: column 30, at "1_0.0e-4_00": found "1_0.0e-4_00", which is too small`, ""},
-		{`fitness in [1, 0.5e-350]`, `read --where: column 16, at "0.5e-350]": found "0.5e-350", which is too small`, ""},
+		{`fitness > 1e-400`,
+			`read --where: column 11, at "1e-400": found "1e-400", which is too small for a ` +
+				`64-bit floating-point number`,
+			""},
+		{`medium == "π" and fitness > -1_0.0e-4_00`,
+			`read --where: column 30, at "1_0.0e-4_00": found "1_0.0e-4_00", which is too small`,
+			""},
+		{`fitness in [1, 0.5e-350]`,
+			`read --where: column 16, at "0.5e-350]": found "0.5e-350", which is too small`, ""},
 		{`fitness > 1e999`, `read --where: column `, syntaxHint},
-		{`medium == "` + strings.Repeat("x", 5000) + `" and fitness > "a"`, `read --where: column `, typesHint},
+		{`medium == "` + strings.Repeat("x", 5000) + `" and fitness > "a"`, `read --where: column `,
+			typesHint},
 	} {
 		_, err := Compile(test.expression, columns, genes)
-		if err == nil || fault.KindOf(err) != fault.Usage || !strings.HasPrefix(err.Error(), test.message) || !strings.HasPrefix(fault.HintOf(err), test.hint) {
-			t.Errorf("%s:\n got %v\n     %s (%v)\nwant %s\n     %s", fault.Quote(test.expression), err, fault.HintOf(err), fault.KindOf(err), test.message, test.hint)
+		if err == nil || fault.KindOf(err) != fault.Usage ||
+			!strings.HasPrefix(err.Error(), test.message) ||
+			!strings.HasPrefix(fault.HintOf(err), test.hint) {
+			t.Errorf("%s:\n got %v\n     %s (%v)\nwant %s\n     %s", fault.Quote(test.expression),
+				err, fault.HintOf(err), fault.KindOf(err), test.message, test.hint)
 			continue
 		}
 		if len(err.Error()) > 1000 {
@@ -218,7 +318,8 @@ func TestDocumentedExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(input), "| expression | fitness 0.5, medium YPD | both missing |\n| --- | --- | --- |\n")
+	_, table, _ := strings.Cut(string(input),
+		"| expression | fitness 0.5, medium YPD | both missing |\n| --- | --- | --- |\n")
 	rows, _, _ := strings.Cut(table, "\n\n")
 	found := 0
 	for row := range strings.Lines(rows) {
@@ -256,25 +357,38 @@ func (m maker) number(depth int) oracle {
 		case 0:
 			return oracle{"fitness", func(s *ingest.Sample) any { return s.Phenotypes[0] }}
 		case 1:
-			return oracle{`column("fitness#2")`, func(s *ingest.Sample) any { return s.Phenotypes[1] }}
+			return oracle{
+				`column("fitness#2")`, func(s *ingest.Sample) any { return s.Phenotypes[1] },
+			}
 		case 2:
-			return oracle{"temperature", func(s *ingest.Sample) any { return s.Attributes[2].Number }}
+			return oracle{
+				"temperature", func(s *ingest.Sample) any { return s.Attributes[2].Number },
+			}
 		case 3:
-			return oracle{"deletions()", func(s *ingest.Sample) any { return float64(len(s.Genes)) }}
+			return oracle{
+				"deletions()", func(s *ingest.Sample) any { return float64(len(s.Genes)) },
+			}
 		}
 		value := float64(m.IntN(5)) / 2
-		return oracle{strconv.FormatFloat(value, 'g', -1, 64), func(*ingest.Sample) any { return value }}
+		return oracle{
+			strconv.FormatFloat(value, 'g', -1, 64), func(*ingest.Sample) any { return value },
+		}
 	}
 	a := m.number(depth - 1)
 	switch m.IntN(4) {
 	case 0:
-		return oracle{"abs(" + a.text + ")", func(s *ingest.Sample) any { return math.Abs(a.of(s).(float64)) }}
+		return oracle{
+			"abs(" + a.text + ")",
+			func(s *ingest.Sample) any { return math.Abs(a.of(s).(float64)) },
+		}
 	case 1:
 		return oracle{"-(" + a.text + ")", func(s *ingest.Sample) any { return -a.of(s).(float64) }}
 	}
 	b, operator := m.number(depth-1), m.pick("+", "-", "*", "/")
 	if operator == "/" { // the sign of a zero is not part of the language
-		b = oracle{"(deletions() + 1)", func(s *ingest.Sample) any { return float64(len(s.Genes)) + 1 }}
+		b = oracle{
+			"(deletions() + 1)", func(s *ingest.Sample) any { return float64(len(s.Genes)) + 1 },
+		}
 	}
 	return oracle{"(" + a.text + " " + operator + " " + b.text + ")", func(s *ingest.Sample) any {
 		x, y := a.of(s).(float64), b.of(s).(float64)
@@ -346,36 +460,59 @@ func (m maker) condition(depth int) oracle {
 		a, b := m.condition(depth-1), m.condition(depth-1)
 		switch m.IntN(3) {
 		case 0:
-			return oracle{"(" + a.text + m.pick(" and ", " && ") + b.text + ")", func(s *ingest.Sample) any { return a.of(s).(bool) && b.of(s).(bool) }}
+			return oracle{
+				"(" + a.text + m.pick(" and ", " && ") + b.text + ")",
+				func(s *ingest.Sample) any { return a.of(s).(bool) && b.of(s).(bool) },
+			}
 		case 1:
-			return oracle{"(" + a.text + m.pick(" or ", " || ") + b.text + ")", func(s *ingest.Sample) any { return a.of(s).(bool) || b.of(s).(bool) }}
+			return oracle{
+				"(" + a.text + m.pick(" or ", " || ") + b.text + ")",
+				func(s *ingest.Sample) any { return a.of(s).(bool) || b.of(s).(bool) },
+			}
 		}
-		return oracle{m.pick("not ", "!") + "(" + a.text + ")", func(s *ingest.Sample) any { return !a.of(s).(bool) }}
+		return oracle{
+			m.pick("not ", "!") + "(" + a.text + ")",
+			func(s *ingest.Sample) any { return !a.of(s).(bool) },
+		}
 	}
 	switch m.IntN(9) {
 	case 0:
 		a := m.number(depth)
-		return oracle{"missing(" + a.text + ")", func(s *ingest.Sample) any { return math.IsNaN(a.of(s).(float64)) }}
+		return oracle{
+			"missing(" + a.text + ")",
+			func(s *ingest.Sample) any { return math.IsNaN(a.of(s).(float64)) },
+		}
 	case 1:
 		a := m.word(depth)
-		return oracle{"missing(" + a.text + ")", func(s *ingest.Sample) any { return a.of(s).(*string) == nil }}
+		return oracle{
+			"missing(" + a.text + ")",
+			func(s *ingest.Sample) any { return a.of(s).(*string) == nil },
+		}
 	case 2:
 		all, genes := m.IntN(2) == 0, []uint32{uint32(m.IntN(4)), uint32(m.IntN(4))}
 		ids := []string{"YAL001C", "YAL002W", "YBR010W", "YDL3"}
 		function := map[bool]string{true: "deletes", false: "deletes_any"}[all]
-		return oracle{fmt.Sprintf("%s(%q, %q)", function, ids[genes[0]], ids[genes[1]]), func(s *ingest.Sample) any {
-			x, y := slices.Contains(s.Genes, genes[0]), slices.Contains(s.Genes, genes[1])
-			return all && x && y || !all && (x || y)
-		}}
+		return oracle{
+			fmt.Sprintf("%s(%q, %q)", function, ids[genes[0]], ids[genes[1]]),
+			func(s *ingest.Sample) any {
+				x, y := slices.Contains(s.Genes, genes[0]), slices.Contains(s.Genes, genes[1])
+				return all && x && y || !all && (x || y)
+			},
+		}
 	case 3:
 		a, negated := m.number(depth), m.IntN(2) == 0
 		list := []float64{float64(m.IntN(5)) / 2, float64(m.IntN(5)) - 2}
-		return oracle{fmt.Sprintf("%s %s [%v, %v]", a.text, map[bool]string{true: "not in", false: "in"}[negated], list[0], list[1]), func(s *ingest.Sample) any {
-			x := a.of(s).(float64)
-			return !math.IsNaN(x) && (x == list[0] || x == list[1]) != negated
-		}}
+		return oracle{
+			fmt.Sprintf("%s %s [%v, %v]", a.text,
+				map[bool]string{true: "not in", false: "in"}[negated], list[0], list[1]),
+			func(s *ingest.Sample) any {
+				x := a.of(s).(float64)
+				return !math.IsNaN(x) && (x == list[0] || x == list[1]) != negated
+			},
+		}
 	case 4:
-		a, negated, operator, part := m.word(depth), m.IntN(2) == 0, m.pick("contains", "startsWith", "endsWith", "in"), m.pick("a", "b", "")
+		a, negated, operator, part := m.word(depth), m.IntN(2) == 0, m.pick("contains",
+			"startsWith", "endsWith", "in"), m.pick("a", "b", "")
 		words := operator
 		if negated {
 			words = "not " + operator
@@ -389,8 +526,12 @@ func (m maker) condition(depth int) oracle {
 			if x == nil {
 				return false
 			}
-			is := map[string]bool{"contains": strings.Contains(*x, part), "startsWith": strings.HasPrefix(*x, part),
-				"endsWith": strings.HasSuffix(*x, part), "in": *x == part || *x == "ab"}[operator]
+			is := map[string]bool{
+				"contains":   strings.Contains(*x, part),
+				"startsWith": strings.HasPrefix(*x, part),
+				"endsWith":   strings.HasSuffix(*x, part),
+				"in":         *x == part || *x == "ab",
+			}[operator]
 			return is != negated
 		}}
 	case 5:
@@ -426,8 +567,11 @@ func (m maker) sample() *ingest.Sample {
 		}
 		return textValue(m.pick("", "a", "b", "ab", "ba"))
 	}
-	s := &ingest.Sample{ID: []byte(m.pick("a", "b", "ab")), Phenotypes: []float64{value(), value(), value(), value()},
-		Attributes: []ingest.Value{word(), word(), numberValue(value())}}
+	s := &ingest.Sample{
+		ID:         []byte(m.pick("a", "b", "ab")),
+		Phenotypes: []float64{value(), value(), value(), value()},
+		Attributes: []ingest.Value{word(), word(), numberValue(value())},
+	}
 	for gene := range uint32(4) {
 		if m.IntN(2) == 0 {
 			s.Genes = append(s.Genes, gene)
@@ -463,7 +607,10 @@ func TestKeepsRandom(t *testing.T) {
 }
 
 func BenchmarkKeeps(b *testing.B) {
-	for _, expression := range []string{`fitness > 0.4`, `fitness > 0.4 and medium == "YPD" and deletions() == 2 and not deletes("YAL001C")`} {
+	for _, expression := range []string{
+		`fitness > 0.4`,
+		`fitness > 0.4 and medium == "YPD" and deletions() == 2 and not deletes("YAL001C")`,
+	} {
 		b.Run(expression, func(b *testing.B) {
 			filter, err := Compile(expression, columns, genes)
 			if err != nil {

@@ -75,14 +75,17 @@ func TestSource(t *testing.T) {
 		var got []string
 		account, err := sets.Read(source, func(batch *ingest.Samples) error {
 			if batch.First != len(got) {
-				t.Errorf("a batch of %d samples starts at %d, expected %d", batch.Len(), batch.First, len(got))
+				t.Errorf("a batch of %d samples starts at %d, expected %d", batch.Len(),
+					batch.First, len(got))
 			}
 			for i := range batch.Len() {
-				got = append(got, describe(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), batch.Attributes(i)))
+				got = append(got,
+					describe(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), batch.Attributes(i)))
 			}
 			return nil
 		})
-		if empty := len(want) == 0 && len(set.samples) > 0; (fault.KindOf(err) == fault.Input) != empty || !empty && err != nil {
+		empty := len(want) == 0 && len(set.samples) > 0
+		if (fault.KindOf(err) == fault.Input) != empty || !empty && err != nil {
 			t.Fatalf("%s: got %v for %d of %d samples", o.text, err, len(want), len(set.samples))
 		}
 		if !slices.Equal(got, want) {
@@ -90,7 +93,8 @@ func TestSource(t *testing.T) {
 		}
 		if account.Kept != len(want) || account.Sum(ingest.Wildtype) != wildtypes ||
 			account.Sum(ingest.RepeatedGene) != 7 || !account.IsComplete() {
-			t.Fatalf("%s: got %+v, want %d samples and %d wild types", o.text, account, len(want), wildtypes)
+			t.Fatalf("%s: got %+v, want %d samples and %d wild types", o.text, account, len(want),
+				wildtypes)
 		}
 	}
 }
@@ -102,7 +106,9 @@ func TestSourceErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = sets.ReadAll(source)
-	if want := `read perturbations set.tsv: --where "fitness > 7" matches none of 2 samples, expected at least one`; fmt.Sprint(err) != want {
+	want := `read perturbations set.tsv: --where "fitness > 7" matches none of 2 samples, ` +
+		`expected at least one`
+	if fmt.Sprint(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	stop := errors.New("enough")
@@ -112,7 +118,8 @@ func TestSourceErrors(t *testing.T) {
 	if _, err := sets.Read(source, func(*ingest.Samples) error { return stop }); err != stop {
 		t.Errorf("got %v, want the receiver's error", err)
 	}
-	if _, err := NewSource(set, "set.tsv", `fitnes > 7`, genes); err == nil || !strings.Contains(err.Error(), "column 1") {
+	_, err = NewSource(set, "set.tsv", `fitnes > 7`, genes)
+	if err == nil || !strings.Contains(err.Error(), "column 1") {
 		t.Errorf("got %v, want the place of the mistake", err)
 	}
 	if source, err := NewSource(set, "set.tsv", "", genes); err != nil || source.(list).batch != 1 {
@@ -125,7 +132,10 @@ func TestSourceErrors(t *testing.T) {
 func TestSourceBatches(t *testing.T) {
 	const size = 4096 // samples in a batch of so few columns
 	for _, batch := range []int{1, 1000, size, 3 * size} {
-		set := list{samples: slices.Repeat([]*ingest.Sample{&measured, &unknown, &measured}, size), batch: batch}
+		set := list{
+			samples: slices.Repeat([]*ingest.Sample{&measured, &unknown, &measured}, size),
+			batch:   batch,
+		}
 		source, err := NewSource(set, "set.tsv", `fitness == 0.5`, genes)
 		if err != nil {
 			t.Fatal(err)

@@ -55,14 +55,23 @@ func TestDifferencesInOrder(t *testing.T) {
 		var datasets [2]*store.Dataset
 		for k, d := range []storetest.Dataset{
 			{Samples: source, Variant: store.Indices},
-			{Samples: inB, Variant: store.FullMasks, PlantRemoved: func(place int, removed []uint32) []uint32 {
-				if slices.Contains(wrong, order[place]) {
-					return removed[1:]
-				}
-				return removed
-			}},
+			{
+				Samples: inB,
+				Variant: store.FullMasks,
+				PlantRemoved: func(place int, removed []uint32) []uint32 {
+					if slices.Contains(wrong, order[place]) {
+						return removed[1:]
+					}
+					return removed
+				},
+			},
 		} {
-			d.Graph, d.Columns, d.Rule, d.Codec, d.PerValue, d.Shards = graph, columns, incidence.RuleAll, "zstd", 8, 2
+			d.Graph = graph
+			d.Columns = columns
+			d.Rule = incidence.RuleAll
+			d.Codec = "zstd"
+			d.PerValue = 8
+			d.Shards = 2
 			out := filepath.Join(dir, fmt.Sprint(k))
 			d.Write(t, out)
 			var err error
@@ -73,18 +82,22 @@ func TestDifferencesInOrder(t *testing.T) {
 		var want []string
 		for _, i := range wrong {
 			gene := graph.Genes.IDs[source.Genes(i)[0]]
-			want = append(want, fmt.Sprintf("%s (number %d): only A removes %s", source.ID(i), i, gene))
+			want = append(want,
+				fmt.Sprintf("%s (number %d): only A removes %s", source.ID(i), i, gene))
 		}
 		var first *Differences
 		for _, cores := range []int{1, 4} {
 			before := runtime.GOMAXPROCS(cores)
-			report, err := CompareDatasets(context.Background(), datasets[0], datasets[1], 0, noProgress{})
+			report, err := CompareDatasets(context.Background(), datasets[0], datasets[1], 0,
+				noProgress{})
 			runtime.GOMAXPROCS(before)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Findings[0].What != "samples with another mask gene" || !slices.Equal(report.Findings[0].Examples, want) {
-				t.Errorf("%d cores, moved %d: found %+v, want first another mask gene: %q", cores, moved, report.Findings, want)
+			if report.Findings[0].What != "samples with another mask gene" ||
+				!slices.Equal(report.Findings[0].Examples, want) {
+				t.Errorf("%d cores, moved %d: found %+v, want first another mask gene: %q", cores,
+					moved, report.Findings, want)
 			}
 			if first == nil {
 				first = report

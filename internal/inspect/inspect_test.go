@@ -38,10 +38,12 @@ func TestDistribute(t *testing.T) {
 			}
 		}
 		most := slices.Index(counts, slices.Max(counts))
-		if d.Things != len(counts) || d.None != none || d.Max != counts[most] || d.Most != fmt.Sprint(most) || d.Mean != float64(sum)/float64(len(counts)) {
+		if d.Things != len(counts) || d.None != none || d.Max != counts[most] ||
+			d.Most != fmt.Sprint(most) || d.Mean != float64(sum)/float64(len(counts)) {
 			t.Fatalf("%v: got %+v", counts, d)
 		}
-		if 2*atMostMedian < len(counts) || 10*atMostP90 < 9*len(counts) || !slices.Contains(counts, d.Median) || !slices.Contains(counts, d.P90) {
+		if 2*atMostMedian < len(counts) || 10*atMostP90 < 9*len(counts) ||
+			!slices.Contains(counts, d.Median) || !slices.Contains(counts, d.P90) {
 			t.Fatalf("%v: got median %d and 90 %% %d", counts, d.Median, d.P90)
 		}
 		next := 0
@@ -53,7 +55,8 @@ func TestDistribute(t *testing.T) {
 				}
 			}
 			if bin.From != next || things != bin.Things {
-				t.Fatalf("%v: got bin %+v, want it to start at %d with %d", counts, bin, next, things)
+				t.Fatalf("%v: got bin %+v, want it to start at %d with %d", counts, bin, next,
+					things)
 			}
 			next = bin.To + 1
 		}
@@ -81,7 +84,8 @@ func TestPerturbations(t *testing.T) {
 		"s4\tYC\t\ty\t\n" +
 		"s5\tYC|YC\t1\tx\t\n"
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC", "YD"}, nil)
-	s, err := Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", table)), &ingest.Graph{Genes: genes})
+	s, err := Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", table)),
+		&ingest.Graph{Genes: genes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +109,13 @@ func TestPerturbations(t *testing.T) {
 		t.Errorf("without a graph: got %+v, %v", s, err)
 	}
 	for text, want := range map[string]string{
-		"orf\nYA\n": `found columns orf, expected genes column "genes"`, "genes\nYA||YB\n": "sets.tsv:2: found an empty gene name",
+		"orf\nYA\n":                      `found columns orf, expected genes column "genes"`,
+		"genes\nYA||YB\n":                "sets.tsv:2: found an empty gene name",
 		"genes\tfitness\nYA\t1\nYB\tx\n": `sets.tsv:3: column "fitness"`,
 	} {
-		if _, err := Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", text)), &ingest.Graph{Genes: genes}); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
+		_, err := Perturbations(t.Context(), samples.Named(write(t, "sets.tsv", text)),
+			&ingest.Graph{Genes: genes})
+		if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
@@ -143,15 +150,22 @@ func TestGraph(t *testing.T) {
 		}
 	}
 	want := []string{
-		"{Type:gene Nodes:3 Columns:[name]}", "{Type:reaction Nodes:3 Columns:[gpr]}", "{Type:metabolite Nodes:1 Columns:[]}",
+		"{Type:gene Nodes:3 Columns:[name]}", "{Type:reaction Nodes:3 " +
+			"Columns:[gpr]}", "{Type:metabolite Nodes:1 Columns:[]}",
 		"{Type:gene__gpr__reaction Edges:3 Duplicates:0 SelfLoops:0 Columns:[] Degrees:[" +
-			"{Node:gene Distribution:{Things:3 None:1 Median:1 Mean:1 P90:2 Max:2 Most:YA Bins:[]}} " +
-			"{Node:reaction Distribution:{Things:3 None:1 Median:1 Mean:1 P90:2 Max:2 Most:r1 Bins:[]}}]}",
+			"{Node:gene Distribution:{Things:3 None:1 Median:1 Mean:1 P90:2 Max:2 Most:YA " +
+			"Bins:[]}} " +
+			"{Node:reaction Distribution:{Things:3 None:1 Median:1 Mean:1 P90:2 Max:2 Most:r1 " +
+			"Bins:[]}}]}",
 		"{Type:gene__physical__gene Edges:3 Duplicates:1 SelfLoops:1 Columns:[] Degrees:[" +
-			"{Node:gene Distribution:{Things:3 None:1 Median:2 Mean:1.6666666666666667 P90:3 Max:3 Most:YA Bins:[]}}]}",
-		"{Type:reaction__rmr__metabolite Edges:1 Duplicates:0 SelfLoops:0 Columns:[stoichiometry] Degrees:[" +
-			"{Node:reaction Distribution:{Things:3 None:2 Median:0 Mean:0.3333333333333333 P90:1 Max:1 Most:r1 Bins:[]}} " +
-			"{Node:metabolite Distribution:{Things:1 None:0 Median:1 Mean:1 P90:1 Max:1 Most:m1 Bins:[]}}]}",
+			"{Node:gene Distribution:{Things:3 None:1 Median:2 Mean:1.6666666666666667 P90:3 " +
+			"Max:3 Most:YA Bins:[]}}]}",
+		"{Type:reaction__rmr__metabolite Edges:1 Duplicates:0 SelfLoops:0 " +
+			"Columns:[stoichiometry] Degrees:[" +
+			"{Node:reaction Distribution:{Things:3 None:2 Median:0 Mean:0.3333333333333333 P90:1 " +
+			"Max:1 Most:r1 Bins:[]}} " +
+			"{Node:metabolite Distribution:{Things:1 None:0 Median:1 Mean:1 P90:1 Max:1 Most:m1 " +
+			"Bins:[]}}]}",
 		"{Rules:1 Isozymes:1 Without:1 Unreadable:[r2] UnknownGenes:[{Name:YX Count:1}]}",
 	}
 	var got []string

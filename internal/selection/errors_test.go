@@ -27,7 +27,8 @@ func splitError(t *testing.T, o SplitOptions, pins string, more ...sample) error
 		}
 	}
 	dir := t.TempDir()
-	_, err := Split(context.Background(), build(t, append(golden[:len(golden):len(golden)], more...)), o, dir)
+	_, err := Split(context.Background(),
+		build(t, append(golden[:len(golden):len(golden)], more...)), o, dir)
 	if files, _ := os.ReadDir(dir); err != nil && len(files) > 0 {
 		t.Errorf("%v: it left %v", err, files)
 	}
@@ -36,31 +37,52 @@ func splitError(t *testing.T, o SplitOptions, pins string, more ...sample) error
 
 func wantError(t *testing.T, err error, kind fault.Kind, message, hint string) {
 	t.Helper()
-	if err == nil || fault.KindOf(err) != kind || !strings.Contains(err.Error(), message) || !strings.Contains(fault.HintOf(err), hint) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v (%v)\nhint %s\nwant %s (%v)\nhint %s", err, fault.KindOf(err), fault.HintOf(err), message, kind, hint)
+	if err == nil || fault.KindOf(err) != kind || !strings.Contains(err.Error(), message) ||
+		!strings.Contains(fault.HintOf(err), hint) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v (%v)\nhint %s\nwant %s (%v)\nhint %s", err, fault.KindOf(err),
+			fault.HintOf(err), message, kind, hint)
 	}
 }
 
 func TestUnknownStratum(t *testing.T) {
 	err := splitError(t, SplitOptions{By: BySample, Stratify: "medum"}, "")
-	wantError(t, err, fault.Usage, `read --stratify: found "medum", expected one of medium, batch, fitness, perturbation-count`, "did you mean medium?")
+	wantError(t, err, fault.Usage,
+		`read --stratify: found "medum", expected one of medium, batch, fitness, `+
+			`perturbation-count`,
+		"did you mean medium?")
 }
 
 func TestStrataOfGenes(t *testing.T) {
 	err := splitError(t, SplitOptions{By: ByGene, Stratify: PerturbationCount}, "")
-	wantError(t, err, fault.Usage, `read --stratify: found "perturbation-count" with --by gene, which cannot be stratified`, "split by genotype")
+	wantError(t, err, fault.Usage,
+		`read --stratify: found "perturbation-count" with --by gene, which cannot be stratified`,
+		"split by genotype")
 }
 
 func TestComponentErrors(t *testing.T) {
 	err := splitError(t, SplitOptions{By: ByComponent, Stratify: "medium"}, "")
-	wantError(t, err, fault.Usage, `read --stratify: found "medium" with --by component, which cannot be stratified`, "split by genotype")
+	wantError(t, err, fault.Usage,
+		`read --stratify: found "medium" with --by component, which cannot be stratified`,
+		"split by genotype")
 	err = splitError(t, SplitOptions{By: ByComponent, HoldOut: []string{"medium=SC"}}, "")
-	wantError(t, err, fault.Usage, `read --hold-out: found "medium=SC" with --by component, whose parts share no gene`, "omit --hold-out")
+	wantError(t, err, fault.Usage,
+		`read --hold-out: found "medium=SC" with --by component, whose parts share no gene`,
+		"omit --hold-out")
 	err = splitError(t, SplitOptions{By: ByComponent}, "sample_id\tpart\na\ttrain\nb\ttest\n")
-	wantError(t, err, fault.Input, "found part test, but a sample of its component is pinned in train", "")
-	one := sample{id: "one", genes: []string{"G00", "G01", "G02", "G03", "G04", "G05", "G06", "G07"}}
-	err = splitError(t, SplitOptions{By: ByComponent, Wildtypes: WholeWildtypes, Fractions: []Fraction{{"a", 4e8}, {"b", 4e8}, {"c", 2e8}}}, "", one)
-	wantError(t, err, fault.Input, "part c gets none of 10 samples (0 of 2 components), expected at least one", "split by gene")
+	wantError(t, err, fault.Input,
+		"found part test, but a sample of its component is pinned in train", "")
+	one := sample{
+		id: "one", genes: []string{"G00", "G01", "G02", "G03", "G04", "G05", "G06", "G07"},
+	}
+	err = splitError(t, SplitOptions{
+		By:        ByComponent,
+		Wildtypes: WholeWildtypes,
+		Fractions: []Fraction{{"a", 4e8}, {"b", 4e8}, {"c", 2e8}},
+	},
+		"", one)
+	wantError(t, err, fault.Input,
+		"part c gets none of 10 samples (0 of 2 components), expected at least one",
+		"split by gene")
 }
 
 func TestTooManyStrata(t *testing.T) {
@@ -69,24 +91,30 @@ func TestTooManyStrata(t *testing.T) {
 		more = append(more, sample{id: fmt.Sprint("m", i), fitness: fmt.Sprint(i + 10)})
 	}
 	err := splitError(t, SplitOptions{By: BySample, Stratify: "fitness"}, "", more...)
-	wantError(t, err, fault.Usage, `read --stratify: "fitness" has more than 1000 values`, "name an attribute with few values")
+	wantError(t, err, fault.Usage, `read --stratify: "fitness" has more than 1000 values`,
+		"name an attribute with few values")
 }
 
 func TestStratumWithinGenotype(t *testing.T) {
 	err := splitError(t, SplitOptions{By: ByGenotype, Stratify: "batch"}, "")
-	wantError(t, err, fault.Usage, `read --stratify: samples 0 and 2 have one genotype and differ in "batch"`, "split by sample")
+	wantError(t, err, fault.Usage,
+		`read --stratify: samples 0 and 2 have one genotype and differ in "batch"`,
+		"split by sample")
 }
 
 func TestUnknownPin(t *testing.T) {
 	err := splitError(t, SplitOptions{By: BySample}, "sample_id\tpart\na\ttrain\nzz\ttest\n")
-	wantError(t, err, fault.Input, `pins.tsv:3: found sample "zz", expected an id of dataset`, "inspect DATASET --samples")
+	wantError(t, err, fault.Input, `pins.tsv:3: found sample "zz", expected an id of dataset`,
+		"inspect DATASET --samples")
 }
 
 func TestPinOfUnknownPart(t *testing.T) {
 	err := splitError(t, SplitOptions{By: BySample}, "sample_id\tpart\na\ttrian\n")
-	wantError(t, err, fault.Input, `pins.tsv:2: found part "trian", expected one of --fractions`, "did you mean train?")
+	wantError(t, err, fault.Input, `pins.tsv:2: found part "trian", expected one of --fractions`,
+		"did you mean train?")
 	err = splitError(t, SplitOptions{By: BySample}, "sample_id\tpart\na\t\n")
-	wantError(t, err, fault.Input, `pins.tsv:2: found part "", expected one of --fractions`, "the parts are train, test")
+	wantError(t, err, fault.Input, `pins.tsv:2: found part "", expected one of --fractions`,
+		"the parts are train, test")
 }
 
 func TestPinnedTwice(t *testing.T) {
@@ -95,15 +123,23 @@ func TestPinnedTwice(t *testing.T) {
 }
 
 func TestPinOfSharedID(t *testing.T) {
-	err := splitError(t, SplitOptions{By: BySample}, "sample_id\tpart\na\ttrain\n", sample{id: "a", genes: []string{"G09"}})
-	wantError(t, err, fault.Input, `pins.tsv:2: found sample "a", which is the id of the samples 0 and 9, expected one`, "unique ids")
+	err := splitError(t, SplitOptions{By: BySample}, "sample_id\tpart\na\ttrain\n",
+		sample{id: "a", genes: []string{"G09"}})
+	wantError(t, err, fault.Input,
+		`pins.tsv:2: found sample "a", which is the id of the samples 0 and 9, expected one`,
+		"unique ids")
 }
 
 func TestContradictingPins(t *testing.T) {
 	err := splitError(t, SplitOptions{By: ByGenotype}, "sample_id\tpart\na\ttrain\nc\ttest\n")
-	wantError(t, err, fault.Input, `pins.tsv:3: found part test, but a sample of its genotype is pinned in train`, "split by sample")
+	wantError(t, err, fault.Input,
+		`pins.tsv:3: found part test, but a sample of its genotype is pinned in train`,
+		"split by sample")
 	err = splitError(t, SplitOptions{By: ByGene}, "sample_id\tpart\na\ttrain\nb\ttest\n")
-	wantError(t, err, fault.Input, `pins.tsv:3: found part test, but a sample that perturbs one of its genes is pinned in train`, "split by sample")
+	wantError(t, err, fault.Input,
+		`pins.tsv:3: found part test, but a sample that perturbs one of its genes is pinned in `+
+			`train`,
+		"split by sample")
 }
 
 func TestPinOfWildtypeByGene(t *testing.T) {
@@ -120,18 +156,23 @@ func TestPinsWithoutRows(t *testing.T) {
 
 func TestPinsWithoutColumns(t *testing.T) {
 	err := splitError(t, SplitOptions{By: BySample}, "id\tpart\na\ttrain\n")
-	wantError(t, err, fault.Input, "pins.tsv: found columns id, part, expected sample_id and part", "name them")
+	wantError(t, err, fault.Input, "pins.tsv: found columns id, part, expected sample_id and part",
+		"name them")
 }
 
 func TestEmptyPart(t *testing.T) {
-	err := splitError(t, SplitOptions{By: BySample, Fractions: []Fraction{{"train", 99e7}, {"test", 1e7}}}, "")
-	wantError(t, err, fault.Input, "part test gets none of 9 samples (0 of 9 samples), expected at least one", "larger fraction")
+	err := splitError(t,
+		SplitOptions{By: BySample, Fractions: []Fraction{{"train", 99e7}, {"test", 1e7}}}, "")
+	wantError(t, err, fault.Input,
+		"part test gets none of 9 samples (0 of 9 samples), expected at least one",
+		"larger fraction")
 }
 
 func TestEmptySelection(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrow")
 	_, err := Where(context.Background(), build(t, golden), "fitness > 7", path)
-	wantError(t, err, fault.Input, `--where "fitness > 7" matches none of 9 samples, expected at least one`, "missing value")
+	wantError(t, err, fault.Input,
+		`--where "fitness > 7" matches none of 9 samples, expected at least one`, "missing value")
 	if _, err := os.Stat(path); err == nil {
 		t.Error("it left a file")
 	}
@@ -148,9 +189,11 @@ func TestDamagedSamples(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Where(context.Background(), dataset, "fitness > 0", filepath.Join(t.TempDir(), "x.arrow"))
+	_, err = Where(context.Background(), dataset, "fitness > 0",
+		filepath.Join(t.TempDir(), "x.arrow"))
 	wantError(t, err, fault.Damaged, "part-00000.arrow", "build the dataset again")
-	_, err = Split(context.Background(), dataset, SplitOptions{Fractions: half, By: BySample}, t.TempDir())
+	_, err = Split(context.Background(), dataset, SplitOptions{Fractions: half, By: BySample},
+		t.TempDir())
 	wantError(t, err, fault.Damaged, "part-00000.arrow", "build the dataset again")
 }
 
@@ -159,7 +202,8 @@ func TestDamagedGenes(t *testing.T) {
 	if err := os.Remove(filepath.Join(dataset.Dir, "graph/nodes/gene.arrow")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Where(context.Background(), dataset, "fitness > 0", filepath.Join(t.TempDir(), "x.arrow"))
+	_, err := Where(context.Background(), dataset, "fitness > 0",
+		filepath.Join(t.TempDir(), "x.arrow"))
 	wantError(t, err, fault.Damaged, "gene.arrow: it is missing", "build the dataset again")
 }
 
@@ -167,7 +211,8 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop := errors.New("enough")
 	cancel(stop)
-	if _, err := Split(ctx, build(t, golden), SplitOptions{Fractions: half, By: ByGene}, t.TempDir()); !errors.Is(err, stop) {
+	_, err := Split(ctx, build(t, golden), SplitOptions{Fractions: half, By: ByGene}, t.TempDir())
+	if !errors.Is(err, stop) {
 		t.Errorf("got %v, want the cause", err)
 	}
 }

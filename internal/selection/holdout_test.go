@@ -33,7 +33,9 @@ func readParts(t *testing.T, dir string, samples int) []string {
 	return parts
 }
 
-func split(t *testing.T, dataset *store.Dataset, o SplitOptions) (parts []string, report *SplitReport) {
+func split(
+	t *testing.T, dataset *store.Dataset, o SplitOptions,
+) (parts []string, report *SplitReport) {
 	t.Helper()
 	dir := t.TempDir()
 	report, err := Split(context.Background(), dataset, o, dir)
@@ -78,7 +80,10 @@ func genesFile(t *testing.T, genes []string) string {
 func gears(conditions []string, seen map[string]bool) (counts map[string]int) {
 	counts = make(map[string]int)
 	for _, condition := range conditions {
-		n, genes := 0, strings.Split(strings.Trim(strings.ReplaceAll("+"+condition+"+", "+ctrl+", "+"), "+"), "+")
+		n, genes := 0, strings.Split(strings.Trim(strings.ReplaceAll("+"+condition+"+", "+ctrl+",
+			"+"),
+			"+"),
+			"+")
 		for _, gene := range genes {
 			if seen[gene] {
 				n++
@@ -124,7 +129,11 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 				unseen = append(unseen, geneID(gene))
 			}
 		}
-		parts, report := split(t, build(t, samples), SplitOptions{By: ByGene, Straddling: SeparateStraddling, HoldOut: []string{"gene=" + genesFile(t, unseen)}})
+		parts, report := split(t, build(t, samples), SplitOptions{
+			By:         ByGene,
+			Straddling: SeparateStraddling,
+			HoldOut:    []string{"gene=" + genesFile(t, unseen)},
+		})
 		got := make(map[string]int)
 		for i, part := range parts {
 			switch key := fmt.Sprintf("%s %d", part, len(samples[i].genes)); key {
@@ -166,7 +175,12 @@ func TestStraddling(t *testing.T) {
 		if n%2 == 0 {
 			samples = sparsePairs(r)
 		}
-		o := SplitOptions{Fractions: []Fraction{{"train", 6e8}, {"val", 2e8}, {"test", 2e8}}, By: ByGene, Seed: r.Uint64(), Straddling: SeparateStraddling}
+		o := SplitOptions{
+			Fractions:  []Fraction{{"train", 6e8}, {"val", 2e8}, {"test", 2e8}},
+			By:         ByGene,
+			Seed:       r.Uint64(),
+			Straddling: SeparateStraddling,
+		}
 		if r.IntN(2) == 0 {
 			o.Fractions = half
 		}
@@ -356,7 +370,8 @@ func TestByColumn(t *testing.T) {
 	r := seed.Rand(t)
 	for range testrun.Cases(20, 5) {
 		samples := randomSamples(r, 100)
-		parts, report := split(t, build(t, samples), SplitOptions{Fractions: half, By: "medium", Seed: r.Uint64()})
+		parts, report := split(t, build(t, samples),
+			SplitOptions{Fractions: half, By: "medium", Seed: r.Uint64()})
 		partOf := make(map[string]string)
 		for i, s := range samples {
 			if other, known := partOf[s.medium]; known && other != parts[i] {
@@ -378,20 +393,26 @@ func TestHoldOut(t *testing.T) {
 		samples := randomSamples(r, 300)
 		unseen := []string{geneID(r.IntN(testGenes)), geneID(r.IntN(testGenes))}
 		deletes := func(s sample) bool {
-			return slices.ContainsFunc(unseen, func(gene string) bool { return slices.Contains(s.genes, gene) })
+			return slices.ContainsFunc(unseen,
+				func(gene string) bool { return slices.Contains(s.genes, gene) })
 		}
 		file := genesFile(t, unseen)
 		for _, c := range []struct {
 			holdOut []string
 			want    func(sample) string
 		}{
-			{[]string{"medium=YPD"}, func(s sample) string { return map[bool]string{true: "test"}[s.medium == "YPD"] }},
+			{[]string{"medium=YPD"},
+				func(s sample) string { return map[bool]string{true: "test"}[s.medium == "YPD"] }},
 			{[]string{"new:batch=1", "medium=YPD,batch=2"}, func(s sample) string {
 				return map[string]string{"1" + s.medium: "new", "2YPD": "test"}[s.batch+s.medium]
 			}},
-			{[]string{"gene=" + file}, func(s sample) string { return map[bool]string{true: "test"}[deletes(s)] }},
-			{[]string{"val:medium=SC,gene=" + file}, func(s sample) string { return map[bool]string{true: "val"}[s.medium == "SC" && deletes(s)] }},
-			{[]string{"fitness=0"}, func(s sample) string { return map[bool]string{true: "test"}[s.fitness == "-0"] }},
+			{[]string{"gene=" + file},
+				func(s sample) string { return map[bool]string{true: "test"}[deletes(s)] }},
+			{[]string{"val:medium=SC,gene=" + file}, func(s sample) string {
+				return map[bool]string{true: "val"}[s.medium == "SC" && deletes(s)]
+			}},
+			{[]string{"fitness=0"},
+				func(s sample) string { return map[bool]string{true: "test"}[s.fitness == "-0"] }},
 		} {
 			by := []By{BySample, ByGenotype}[r.IntN(2)]
 			o := SplitOptions{
@@ -413,11 +434,14 @@ func TestHoldOut(t *testing.T) {
 			genotypes := make(map[string]string)
 			for i, s := range samples {
 				want := c.want(s)
-				if want == "" && parts[i] != "train" && parts[i] != "val" || want != "" && parts[i] != want {
-					t.Fatalf("%v by %s: sample %+v is in %s, want %q", c.holdOut, by, s, parts[i], want)
+				if want == "" && parts[i] != "train" && parts[i] != "val" ||
+					want != "" && parts[i] != want {
+					t.Fatalf("%v by %s: sample %+v is in %s, want %q", c.holdOut, by, s, parts[i],
+						want)
 				}
 				key := strings.Join(s.genes, "|")
-				if other, known := genotypes[key]; want == "" && by == ByGenotype && known && other != parts[i] {
+				other, known := genotypes[key]
+				if want == "" && by == ByGenotype && known && other != parts[i] {
 					t.Errorf("genotype %s is in %s and %s", key, other, parts[i])
 				}
 				if want == "" && key != "" {
@@ -431,7 +455,11 @@ func TestHoldOut(t *testing.T) {
 // By gene, a rule with a further condition takes samples out before a rule without one holds out
 // genes, in whatever order they are given.
 func TestHoldOutInAnyOrder(t *testing.T) {
-	samples := []sample{{id: "a", genes: []string{"G01"}, medium: "YPD"}, {id: "b", genes: []string{"G01"}}, {id: "c", genes: []string{"G02"}}}
+	samples := []sample{
+		{id: "a", genes: []string{"G01"}, medium: "YPD"},
+		{id: "b", genes: []string{"G01"}},
+		{id: "c", genes: []string{"G02"}},
+	}
 	file := genesFile(t, []string{"G01"})
 	rules := []string{"gene=" + file, "val:medium=YPD,gene=" + file}
 	for range 2 {
@@ -449,19 +477,32 @@ func TestHoldOutErrors(t *testing.T) {
 		o             SplitOptions
 		message, hint string
 	}{
-		{SplitOptions{HoldOut: []string{"medium"}}, `read --hold-out: found "medium", expected COLUMN=VALUE`, "--hold-out cell_type=K562"},
-		{SplitOptions{HoldOut: []string{"medum=YPD"}}, `read --hold-out: found "medum", expected one of medium, batch, fitness, gene`, "did you mean medium?"},
-		{SplitOptions{HoldOut: []string{"medium=YPDD"}}, `read --hold-out: "medium=YPDD" matches none of the samples`, "did you mean YPD?"},
-		{SplitOptions{HoldOut: []string{"fitness=high"}}, `column "fitness" has numbers, found "high"`, ""},
-		{SplitOptions{HoldOut: []string{"medium=YPD", "val:medium=YPD"}}, `is held out by "test:medium=YPD" and by "val:medium=YPD"`, "in one part"},
-		{SplitOptions{Straddling: SeparateStraddling}, "read --straddling: found parts with --by sample", "split by gene"},
+		{SplitOptions{HoldOut: []string{"medium"}},
+			`read --hold-out: found "medium", expected COLUMN=VALUE`, "--hold-out cell_type=K562"},
+		{SplitOptions{HoldOut: []string{"medum=YPD"}},
+			`read --hold-out: found "medum", expected one of medium, batch, fitness, gene`,
+			"did you mean medium?"},
+		{SplitOptions{HoldOut: []string{"medium=YPDD"}},
+			`read --hold-out: "medium=YPDD" matches none of the samples`, "did you mean YPD?"},
+		{SplitOptions{HoldOut: []string{"fitness=high"}},
+			`column "fitness" has numbers, found "high"`, ""},
+		{SplitOptions{HoldOut: []string{"medium=YPD", "val:medium=YPD"}},
+			`is held out by "test:medium=YPD" and by "val:medium=YPD"`, "in one part"},
+		{SplitOptions{Straddling: SeparateStraddling},
+			"read --straddling: found parts with --by sample", "split by gene"},
 		{
 			SplitOptions{Wildtypes: WholeWildtypes},
-			"read --wildtypes: found whole with --by sample", "split by genotype, gene or component",
+			"read --wildtypes: found whole with --by sample", "split by genotype, gene or " +
+				"component",
 		},
-		{SplitOptions{By: "medum"}, `read --by: found "medum", expected one of medium, batch, fitness, sample, genotype, gene`, "did you mean medium?"},
-		{SplitOptions{HoldOut: []string{"gene=" + file + ",gene=" + file}}, "found gene= twice", "name one file"},
-		{SplitOptions{By: ByGene, HoldOut: []string{"train:gene=" + file, "gene=" + file}}, "gene G01 is held out in train and in test", "in one part"},
+		{SplitOptions{By: "medum"},
+			`read --by: found "medum", expected one of medium, batch, fitness, sample, genotype, ` +
+				`gene`,
+			"did you mean medium?"},
+		{SplitOptions{HoldOut: []string{"gene=" + file + ",gene=" + file}}, "found gene= twice",
+			"name one file"},
+		{SplitOptions{By: ByGene, HoldOut: []string{"train:gene=" + file, "gene=" + file}},
+			"gene G01 is held out in train and in test", "in one part"},
 	} {
 		if c.o.By == "" {
 			c.o.By = BySample
@@ -469,18 +510,26 @@ func TestHoldOutErrors(t *testing.T) {
 		err := splitError(t, c.o, "")
 		wantError(t, err, fault.Usage, c.message, c.hint)
 	}
-	err := splitError(t, SplitOptions{By: BySample, HoldOut: []string{"gene=" + genesFile(t, []string{"G01", "g02"})}}, "")
-	wantError(t, err, fault.Input, `genes.txt:2: gene "g02" is not in the graph`, "Upper and lower case differ")
-	err = splitError(t, SplitOptions{By: BySample, HoldOut: []string{"medium=YPD"}}, "sample_id\tpart\na\ttrain\n")
-	wantError(t, err, fault.Usage, `for sample "a", but --hold-out puts it into test`, "pin it in that part")
+	err := splitError(t, SplitOptions{
+		By: BySample, HoldOut: []string{"gene=" + genesFile(t, []string{"G01", "g02"})},
+	},
+		"")
+	wantError(t, err, fault.Input, `genes.txt:2: gene "g02" is not in the graph`,
+		"Upper and lower case differ")
+	err = splitError(t, SplitOptions{By: BySample, HoldOut: []string{"medium=YPD"}},
+		"sample_id\tpart\na\ttrain\n")
+	wantError(t, err, fault.Usage, `for sample "a", but --hold-out puts it into test`,
+		"pin it in that part")
 }
 
 // What parts have in common with train is what a slow count finds.
 func TestSharedGenesAndGenotypes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	samples := randomSamples(r, 150)
-	parts, report := split(t, build(t, samples), SplitOptions{Fractions: half, By: BySample, Seed: 5})
-	genes, genotypes := map[string]map[string]bool{"train": {}, "test": {}}, map[string]map[string]bool{"train": {}, "test": {}}
+	parts, report := split(t, build(t, samples),
+		SplitOptions{Fractions: half, By: BySample, Seed: 5})
+	genes := map[string]map[string]bool{"train": {}, "test": {}}
+	genotypes := map[string]map[string]bool{"train": {}, "test": {}}
 	for i, s := range samples {
 		genotypes[parts[i]][strings.Join(s.genes, "|")] = true
 		for _, gene := range s.genes {

@@ -61,7 +61,9 @@ func build(t *testing.T, samples []sample) *store.Dataset {
 			table = append(table, "\t"+s.kinds...)
 		}
 	}
-	for name, text := range map[string]string{"graph/nodes/gene.tsv": genes, "set.tsv": string(table)} {
+	for name, text := range map[string]string{
+		"graph/nodes/gene.tsv": genes, "set.tsv": string(table),
+	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
@@ -70,9 +72,16 @@ func build(t *testing.T, samples []sample) *store.Dataset {
 			t.Fatal(err)
 		}
 	}
-	o := tcbuild.Options{Variant: store.Incidence, Graph: filepath.Join(dir, "graph"), Out: filepath.Join(dir, "dataset")}
+	o := tcbuild.Options{
+		Variant: store.Incidence,
+		Graph:   filepath.Join(dir, "graph"),
+		Out:     filepath.Join(dir, "dataset"),
+	}
 	o.File = filepath.Join(dir, "set.tsv")
-	o.AllowWildtype, o.AllowDuplicateIDs, o.Attributes, o.Phenotypes = true, true, []string{"medium", "batch"}, []string{"fitness"}
+	o.AllowWildtype = true
+	o.AllowDuplicateIDs = true
+	o.Attributes = []string{"medium", "batch"}
+	o.Phenotypes = []string{"fitness"}
 	if hasKinds {
 		o.RemovingKinds = []string{"deletion"}
 	}
@@ -91,7 +100,11 @@ func randomSamples(r *rand.Rand, count int) []sample {
 	var samples []sample
 	media := make(map[string]string)
 	for i := range count {
-		s := sample{id: fmt.Sprint("s", i), fitness: []string{"", "0.5", "1", "-0"}[r.IntN(4)], batch: []string{"", "1", "2"}[r.IntN(3)]}
+		s := sample{
+			id:      fmt.Sprint("s", i),
+			fitness: []string{"", "0.5", "1", "-0"}[r.IntN(4)],
+			batch:   []string{"", "1", "2"}[r.IntN(3)],
+		}
 		for gene := range testGenes {
 			if r.IntN(testGenes) == 0 && len(s.genes) < 3 {
 				s.genes = append(s.genes, geneID(gene))
@@ -132,8 +145,10 @@ func readSelection(t *testing.T, path string) (samples []int64, metadata map[str
 	}
 	sum := sha256.New()
 	_ = binary.Write(sum, binary.LittleEndian, samples)
-	if found := hex.EncodeToString(sum.Sum(nil)); found != metadata["sha256"] || !slices.IsSorted(samples) {
-		t.Errorf("%s: its numbers are unsorted, or have the digest %s, expected %s", path, found, metadata["sha256"])
+	found := hex.EncodeToString(sum.Sum(nil))
+	if found != metadata["sha256"] || !slices.IsSorted(samples) {
+		t.Errorf("%s: its numbers are unsorted, or have the digest %s, expected %s", path, found,
+			metadata["sha256"])
 	}
 	return samples, metadata
 }
@@ -186,7 +201,9 @@ func slowComponent(samples []sample, of sample) string {
 	for grown := true; grown; {
 		grown = false
 		for _, s := range samples {
-			if slices.ContainsFunc(s.genes, func(gene string) bool { return slices.Contains(reached, gene) }) {
+			if slices.ContainsFunc(s.genes, func(gene string) bool {
+				return slices.Contains(reached, gene)
+			}) {
 				for _, gene := range s.genes {
 					if !slices.Contains(reached, gene) {
 						reached, grown = append(reached, gene), true
@@ -230,7 +247,9 @@ func slowLargest(unitsOf [][]string, o SplitOptions, pinned map[int]int) map[str
 				best, found = name, true
 			}
 		}
-		lacks := func(k int) float64 { return all*float64(o.Fractions[k].Billionths)/whole - got[k] }
+		lacks := func(k int) float64 {
+			return all*float64(o.Fractions[k].Billionths)/whole - got[k]
+		}
 		at := 0
 		for k := range o.Fractions {
 			if lacks(k) > lacks(at)+1e-6 {
@@ -255,8 +274,12 @@ func slowParts(samples []sample, unitsOf [][]string, number func(at int, name st
 				at = len(names)
 				u := unit{number: number(at, name), part: none}
 				if o.Stratify != "" {
-					stratum := map[string]string{"medium": "m" + samples[i].medium, "batch": "b" + samples[i].batch,
-						"fitness": strings.TrimPrefix(samples[i].fitness, "-"), PerturbationCount: fmt.Sprint(len(samples[i].genes))}[o.Stratify]
+					stratum := map[string]string{
+						"medium":          "m" + samples[i].medium,
+						"batch":           "b" + samples[i].batch,
+						"fitness":         strings.TrimPrefix(samples[i].fitness, "-"),
+						PerturbationCount: fmt.Sprint(len(samples[i].genes)),
+					}[o.Stratify]
 					if u.stratum = slices.Index(strata, stratum); u.stratum < 0 {
 						u.stratum = len(strata)
 						strata = append(strata, stratum)
@@ -318,7 +341,11 @@ func TestSplit(t *testing.T) {
 	for range testrun.Cases(60, 15) {
 		samples := randomSamples(r, 1+r.IntN([]int{8, 120}[r.IntN(2)])) // few have components
 		dataset := build(t, samples)
-		o := SplitOptions{Fractions: randomFractions(r), By: []By{BySample, ByGenotype, ByGene, ByComponent}[r.IntN(4)], Seed: r.Uint64()}
+		o := SplitOptions{
+			Fractions: randomFractions(r),
+			By:        []By{BySample, ByGenotype, ByGene, ByComponent}[r.IntN(4)],
+			Seed:      r.Uint64(),
+		}
 		if o.By != BySample && r.IntN(3) == 0 {
 			o.Wildtypes = WholeWildtypes
 		}
@@ -367,11 +394,14 @@ func TestSplit(t *testing.T) {
 				got[number] = k
 			}
 			seen += len(numbers)
-			if k >= 0 && report.Parts[k].Samples != len(numbers) || k < 0 && report.Unplaced != len(numbers) {
+			if k >= 0 && report.Parts[k].Samples != len(numbers) ||
+				k < 0 && report.Unplaced != len(numbers) {
 				t.Errorf("%s has %d samples, the report is %+v", name, len(numbers), report)
 			}
-			if metadata["part"] != name || metadata["by"] != string(o.By) || metadata["stratify"] != o.Stratify || metadata["seed"] != fmt.Sprint(o.Seed) ||
-				metadata["fractions"] != FormatFractions(o.Fractions) || metadata["logical_content"] != dataset.Manifest.LogicalContent {
+			if metadata["part"] != name || metadata["by"] != string(o.By) ||
+				metadata["stratify"] != o.Stratify || metadata["seed"] != fmt.Sprint(o.Seed) ||
+				metadata["fractions"] != FormatFractions(o.Fractions) ||
+				metadata["logical_content"] != dataset.Manifest.LogicalContent {
 				t.Errorf("%s has the metadata %v", name, metadata)
 			}
 		}
@@ -438,7 +468,8 @@ func TestWhere(t *testing.T) {
 	samples := randomSamples(rand.New(rand.NewPCG(1, 2)), 5000) // several record batches
 	dataset := build(t, samples)
 	path := filepath.Join(t.TempDir(), "x.arrow")
-	count, err := Where(context.Background(), dataset, `fitness == 1 and medium != "SC" and not deletes("G03")`, path)
+	count, err := Where(context.Background(), dataset,
+		`fitness == 1 and medium != "SC" and not deletes("G03")`, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -452,16 +483,28 @@ func TestWhere(t *testing.T) {
 	if !slices.Equal(got, want) || count != len(want) || len(want) == 0 {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if metadata["rule"] != "where" || metadata["where"] != `fitness == 1 and medium != "SC" and not deletes("G03")` || metadata["dataset_samples"] != "5000" {
+	if metadata["rule"] != "where" ||
+		metadata["where"] != `fitness == 1 and medium != "SC" and not deletes("G03")` ||
+		metadata["dataset_samples"] != "5000" {
 		t.Errorf("got the metadata %v", metadata)
 	}
 }
 
 // golden are samples of which two genotypes repeat.
 var golden = []sample{
-	{"a", []string{"G00"}, "0.5", "YPD", "1", ""}, {"b", []string{"G00", "G01"}, "0.25", "SC", "1", ""}, {"c", []string{"G00"}, "0.5", "YPD", "2", ""},
-	{"d", []string{"G02"}, "", "YPD", "1", ""}, {"e", []string{"G03", "G04"}, "1", "", "1", ""}, {"f", nil, "1", "YPD", "", ""},
-	{"g", []string{"G05"}, "0.75", "SC", "2", ""}, {"h", []string{"G02"}, "0.5", "SC", "2", ""}, {"i", []string{"G06", "G07"}, "2", "YPD", "2", ""},
+	{"a", []string{"G00"}, "0.5", "YPD", "1", ""}, {"b", []string{
+		"G00", "G01",
+	}, "0.25", "SC", "1", ""}, {"c", []string{
+		"G00",
+	}, "0.5", "YPD", "2", ""},
+	{"d", []string{"G02"}, "", "YPD", "1", ""}, {"e", []string{
+		"G03", "G04",
+	}, "1", "", "1", ""}, {"f", nil, "1", "YPD", "", ""},
+	{"g", []string{"G05"}, "0.75", "SC", "2", ""}, {"h", []string{
+		"G02",
+	}, "0.5", "SC", "2", ""}, {"i", []string{
+		"G06", "G07",
+	}, "2", "YPD", "2", ""},
 }
 
 // The bytes of selections are those of testdata/golden.txt: the same input makes them on every
@@ -469,11 +512,17 @@ var golden = []sample{
 func TestGolden(t *testing.T) {
 	dataset := build(t, golden)
 	dir := t.TempDir()
-	if _, err := Where(context.Background(), dataset, "fitness >= 0.5", filepath.Join(dir, "where.arrow")); err != nil {
+	_, err := Where(context.Background(), dataset, "fitness >= 0.5",
+		filepath.Join(dir, "where.arrow"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []SplitOptions{
-		{Fractions: half, By: BySample, Seed: 1, Stratify: "medium"}, {Fractions: half, By: ByGenotype, Seed: 2}, {Fractions: half, By: ByGene, Seed: 3},
+		{Fractions: half, By: BySample, Seed: 1, Stratify: "medium"}, {
+			Fractions: half,
+			By:        ByGenotype,
+			Seed:      2,
+		}, {Fractions: half, By: ByGene, Seed: 3},
 	} {
 		out := filepath.Join(dir, string(o.By))
 		if err := os.Mkdir(out, 0o777); err != nil {
@@ -493,14 +542,17 @@ func TestGolden(t *testing.T) {
 			}
 			name, _ := filepath.Rel(dir, path)
 			numbers, metadata := readSelection(t, path)
-			fmt.Fprintf(&text, "%s: %d bytes, sha256 %x\nsamples %v\n", name, len(content), sha256.Sum256(content), numbers)
+			fmt.Fprintf(&text, "%s: %d bytes, sha256 %x\nsamples %v\n", name, len(content),
+				sha256.Sum256(content), numbers)
 			for _, key := range slices.Sorted(maps.Keys(metadata)) {
 				fmt.Fprintf(&text, "  %s: %s\n", key, metadata[key])
 			}
 		}
 	}
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o777), os.WriteFile("testdata/golden.txt", []byte(text.String()), 0o666)); err != nil {
+		err := errors.Join(os.MkdirAll("testdata", 0o777),
+			os.WriteFile("testdata/golden.txt", []byte(text.String()), 0o666))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -529,7 +581,11 @@ func TestSplitsKnowGenesThatAreNotDeleted(t *testing.T) {
 		}
 		dataset := build(t, samples)
 		fractions := []Fraction{{"train", whole / 2}, {"test", whole / 2}}
-		for _, o := range []SplitOptions{{By: ByGene, Straddling: SeparateStraddling}, {By: ByGene}, {By: ByGenotype}} {
+		for _, o := range []SplitOptions{
+			{By: ByGene, Straddling: SeparateStraddling},
+			{By: ByGene},
+			{By: ByGenotype},
+		} {
 			o.Fractions, o.Seed = fractions, r.Uint64()
 			parts, report := split(t, dataset, o)
 			partOf := make(map[string]string) // of genes, or genotypes
@@ -557,7 +613,8 @@ func TestSplitsKnowGenesThatAreNotDeleted(t *testing.T) {
 			}
 			for _, part := range report.Parts {
 				if part.Genotypes != len(genotypes[part.Name]) {
-					t.Errorf("%+v: %s has %d genotypes, the report says %d", o, part.Name, len(genotypes[part.Name]), part.Genotypes)
+					t.Errorf("%+v: %s has %d genotypes, the report says %d", o, part.Name,
+						len(genotypes[part.Name]), part.Genotypes)
 				}
 			}
 		}

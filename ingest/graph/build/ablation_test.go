@@ -27,7 +27,8 @@ func randomTable(random *rand.Rand, genes, rows int) (ids []string, text string)
 		if random.IntN(10) == 0 {
 			weight = "NA"
 		}
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%d\n", ids[random.IntN(genes)], ids[random.IntN(genes)], weight, i)
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%d\n", ids[random.IntN(genes)], ids[random.IntN(genes)],
+			weight, i)
 	}
 	return ids, b.String()
 }
@@ -36,9 +37,13 @@ func randomTable(random *rand.Rand, genes, rows int) (ids []string, text string)
 type ablatedEdge struct{ src, dst, columns string }
 
 // ablatedEdges builds edges of a table with further settings.
-func ablatedEdges(t *testing.T, ids []string, text, settings string) ([]ablatedEdge, *ingest.Account) {
+func ablatedEdges(
+	t *testing.T, ids []string, text, settings string,
+) ([]ablatedEdge, *ingest.Account) {
 	t.Helper()
-	spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, relation: s, from: a, to: b, weight: w, keep: {n: integer}, "+settings+"}]")
+	spec, err := decodeSpec(t,
+		"genes: {file: x, column: id}\nedges: [{file: x, relation: s, from: a, to: b, weight: w, "+
+			"keep: {n: integer}, "+settings+"}]")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +55,8 @@ func ablatedEdges(t *testing.T, ids []string, text, settings string) ([]ablatedE
 	check.Accounts(t, report)
 	var edges []ablatedEdge
 	for i, src := range g.Edges[0].Src {
-		columns := g.Edges[0].Columns[0].Values.ValueStr(i) + " " + g.Edges[0].Columns[1].Values.ValueStr(i)
+		columns := g.Edges[0].Columns[0].Values.ValueStr(i) + " " +
+			g.Edges[0].Columns[1].Values.ValueStr(i)
 		edges = append(edges, ablatedEdge{ids[src], ids[g.Edges[0].Dst[i]], columns})
 	}
 	return edges, report[1]
@@ -85,7 +91,8 @@ func TestTop(t *testing.T) {
 					w, _, _ := strings.Cut(all[i].columns, " ")
 					return strings.Replace(w, "NaN", "", 1)
 				}
-				slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(weight(b), weight(a)) })
+				slices.SortStableFunc(rows,
+					func(a, b int) int { return cmp.Compare(weight(b), weight(a)) })
 				for _, row := range rows[:min(top, len(rows))] {
 					stays[row] = true
 				}
@@ -101,7 +108,8 @@ func TestTop(t *testing.T) {
 				t.Errorf("undirected %v, top %d: got\n%v\nwant\n%v", undirected, top, got, want)
 			}
 			if n := countOf(report.Dropped, fmt.Sprintf("not among the top %d of its target", top)); n != len(all)-len(want) {
-				t.Errorf("top %d: %d rows are accounted for, expected %d", top, n, len(all)-len(want))
+				t.Errorf("top %d: %d rows are accounted for, expected %d", top, n,
+					len(all)-len(want))
 			}
 		}
 	}
@@ -127,7 +135,8 @@ func TestSample(t *testing.T) {
 	switch {
 	case len(half) != 50 || len(less) != 20:
 		t.Errorf("%d and %d edges, expected 50 and 20 of 100", len(half), len(less))
-	case !within(half, all) || !within(other, all) || !within(less, half) || !slices.Equal(whole, all):
+	case !within(half, all) || !within(other, all) || !within(less, half) ||
+		!slices.Equal(whole, all):
 		t.Error("the edges of a share are not a part of the greater share, in order")
 	case !slices.Equal(half, again) || slices.Equal(half, other):
 		t.Error("the same edges for another seed, or other edges for the same seed")
@@ -173,12 +182,16 @@ func TestRewire(t *testing.T) {
 				}
 				columns = append(columns, e.columns)
 			}
-			return summary{fmt.Sprint(degrees), fmt.Sprint(loops), fmt.Sprint(columns), len(edges) - len(pairs)}, pairs
+			return summary{
+				fmt.Sprint(degrees), fmt.Sprint(loops), fmt.Sprint(columns),
+				len(edges) - len(pairs),
+			}, pairs
 		}
 		want, before := summarize(all)
 		found, after := summarize(got)
 		if found.repeats > want.repeats {
-			t.Errorf("undirected %v: %d repeats, expected at most %d", undirected, found.repeats, want.repeats)
+			t.Errorf("undirected %v: %d repeats, expected at most %d", undirected, found.repeats,
+				want.repeats)
 		}
 		if found.repeats = want.repeats; found != want {
 			t.Errorf("undirected %v: got\n%+v\nwant\n%+v", undirected, found, want)
@@ -190,7 +203,8 @@ func TestRewire(t *testing.T) {
 			}
 		}
 		if n := countOf(report.Noted, "rewired (seed 0)"); n != rewired || rewired < len(all)/3 {
-			t.Errorf("undirected %v: %d edges are noted, and %d new, of %d", undirected, n, rewired, len(all))
+			t.Errorf("undirected %v: %d edges are noted, and %d new, of %d", undirected, n, rewired,
+				len(all))
 		}
 	}
 }
@@ -202,13 +216,18 @@ func TestAblationErrors(t *testing.T) {
 		{"sample: 0", "edges.0: sample: found 0, expected a share above 0 and at most 1"},
 		{"sample: 1.5", "edges.0: sample: found 1.5"},
 		{"weight: w, top: 1, seed: 3", "edges.0: seed: found 3 without sample or rewire"},
-		{"rewire: true", "rewire edge type gene__s__gene: found no other graph of these degrees for its 2 edges"},
+		{"rewire: true",
+			"rewire edge type gene__s__gene: found no other graph of these degrees for its 2 " +
+				"edges"},
 	} {
-		spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, relation: s, from: a, to: b, undirected: false, "+test.settings+"}]")
+		spec, err := decodeSpec(t,
+			"genes: {file: x, column: id}\nedges: [{file: x, relation: s, from: a, to: b, "+
+				"undirected: false, "+test.settings+"}]")
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec.Genes, spec.Edges[0].File = genesNamed(t, "A", "B", "C"), inputs.Write(t, "e.tsv", "a\tb\tw\nA\tB\t1\nA\tC\t2\n")
+		spec.Genes = genesNamed(t, "A", "B", "C")
+		spec.Edges[0].File = inputs.Write(t, "e.tsv", "a\tb\tw\nA\tB\t1\nA\tC\t2\n")
 		_, _, err = Graph(inputs.Opened(t), spec)
 		kind := fault.Usage
 		if strings.HasPrefix(test.want, "rewire") {

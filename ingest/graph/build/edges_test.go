@@ -35,23 +35,43 @@ func TestLinks(t *testing.T) {
 		want  map[string]string
 		lines []string
 	}{
-		{1, networks.LoopsKeep, map[string]string{"experiments": "B-A:100 C-B:7 C-C:3", "database": "B-A:5"}, []string{
-			"gene__s_experiments__gene: 3 of 8 entries of links.txt; dropped: 1 of unknown genes, 1 with no score of at least 1, " +
-				"1 the other direction of an earlier row, 2 repeating an earlier row; " +
-				"noted: 1 with another weight than the first row of the pair; unknown names: X",
-			"gene__s_database__gene: 1 of 8 entries of links.txt; dropped: 1 of unknown genes, 3 with no score of at least 1, " +
-				"1 the other direction of an earlier row, 2 repeating an earlier row; " +
-				"noted: 1 with another weight than the first row of the pair; unknown names: X",
-		}},
-		{6, networks.LoopsNone, map[string]string{"experiments": "B-A:100 C-B:7", "database": "A-B:6"}, nil},
-		{1, networks.LoopsAppend, map[string]string{
-			"experiments": "B-A:100 C-B:7 A-A:NaN B-B:NaN C-C:NaN", "database": "B-A:5 A-A:NaN B-B:NaN C-C:NaN"}, nil},
+		{
+			least: 1,
+			loops: networks.LoopsKeep,
+			want:  map[string]string{"experiments": "B-A:100 C-B:7 C-C:3", "database": "B-A:5"},
+			lines: []string{
+				"gene__s_experiments__gene: 3 of 8 entries of links.txt; dropped: 1 of unknown " +
+					"genes, 1 with no score of at least 1, " +
+					"1 the other direction of an earlier row, 2 repeating an earlier row; " +
+					"noted: 1 with another weight than the first row of the pair; unknown names: X",
+				"gene__s_database__gene: 1 of 8 entries of links.txt; dropped: 1 of unknown " +
+					"genes, 3 with no score of at least 1, " +
+					"1 the other direction of an earlier row, 2 repeating an earlier row; " +
+					"noted: 1 with another weight than the first row of the pair; unknown names: X",
+			},
+		},
+		{
+			least: 6,
+			loops: networks.LoopsNone,
+			want:  map[string]string{"experiments": "B-A:100 C-B:7", "database": "A-B:6"},
+		},
+		{
+			least: 1,
+			loops: networks.LoopsAppend,
+			want: map[string]string{
+				"experiments": "B-A:100 C-B:7 A-A:NaN B-B:NaN " +
+					"C-C:NaN", "database": "B-A:5 A-A:NaN B-B:NaN C-C:NaN"},
+		},
 	} {
 		spec := Spec{
 			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: DropGenes,
-			Edges: []networks.Spec{edgesOf(t, "string", inputs.Write(t, "links.txt", links), func(s *networks.Spec) {
-				s.Relation, s.Weight, s.Min = "s_{column}", []string{"experiments", "database"}, &test.least
-			})},
+			Edges: []networks.Spec{
+				edgesOf(t, "string", inputs.Write(t, "links.txt", links), func(s *networks.Spec) {
+					s.Relation = "s_{column}"
+					s.Weight = []string{"experiments", "database"}
+					s.Min = &test.least
+				}),
+			},
 		}
 		g, report, err := Graph(inputs.Opened(t), spec)
 		if err != nil {
@@ -60,12 +80,16 @@ func TestLinks(t *testing.T) {
 		check.Accounts(t, report)
 		for _, edges := range g.Edges {
 			column := strings.TrimPrefix(edges.Type.Relation, "s_")
-			if got := check.EdgeText(edges, g.Genes, g.Genes); got != test.want[column] || edges.Columns[0].Name != "score" {
-				t.Errorf("min %v, self loops %s, %s: %q, want %q", test.least, test.loops, column, got, test.want[column])
+			got := check.EdgeText(edges, g.Genes, g.Genes)
+			if got != test.want[column] || edges.Columns[0].Name != "score" {
+				t.Errorf("min %v, self loops %s, %s: %q, want %q", test.least, test.loops, column,
+					got, test.want[column])
 			}
 		}
-		if test.lines != nil && strings.Join(reportLines(report[1:]), "\n") != strings.Join(test.lines, "\n") {
-			t.Errorf("report:\n%s\nwant:\n%s", strings.Join(reportLines(report[1:]), "\n"), strings.Join(test.lines, "\n"))
+		if test.lines != nil &&
+			strings.Join(reportLines(report[1:]), "\n") != strings.Join(test.lines, "\n") {
+			t.Errorf("report:\n%s\nwant:\n%s", strings.Join(reportLines(report[1:]), "\n"),
+				strings.Join(test.lines, "\n"))
 		}
 	}
 }
@@ -78,29 +102,89 @@ func TestEdgeTable(t *testing.T) {
 		spec       networks.Spec
 		want       string
 	}{
-		{"directed keeps both directions and repeats", "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
-			networks.Spec{From: []string{"tf"}, To: []string{"target"}}, "B-A A-B B-A A-A"},
-		{"separated by commas", "w,x,y\n1,B,A\n",
-			networks.Spec{TextSpec: table.TextSpec{Delimiter: "comma"}, From: []string{"x"}, To: []string{"y"}, Weight: []string{"w"}}, "B-A:1"},
-		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
-			networks.Spec{TextSpec: table.TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: []string{"a"}, To: []string{"b"}, Undirected: new(true)}, "A-B C-B"},
-		{"min", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",
-			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &half}}, "A-B:0.5 A-C:0.6"},
-		{"max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.5001\nB\tC\t0\nC\tC\tNA\n",
-			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Max: &half}}, "A-B:0.5 B-C:0"},
-		{"min and max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4\n",
-			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &half, Max: &half}}, "A-B:0.5"},
-		{"nonzero", "a\tb\tw\nA\tB\t0\nA\tC\t-0.6\nB\tC\t1e3\nC\tC\t\n",
-			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Nonzero: true}, "A-C:-0.6 B-C:1000"},
-		{"missing weights are carried", "a\tb\tw\nA\tB\tNaN\nB\tA\t\n",
-			networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}}, "A-B:NaN B-A:NaN"},
+		{
+			name: "directed keeps both directions and repeats",
+			text: "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
+			spec: networks.Spec{From: []string{"tf"}, To: []string{"target"}},
+			want: "B-A A-B B-A A-A",
+		},
+		{
+			name: "separated by commas",
+			text: "w,x,y\n1,B,A\n",
+			spec: networks.Spec{
+				TextSpec: table.TextSpec{Delimiter: "comma"},
+				From:     []string{"x"},
+				To:       []string{"y"},
+				Weight:   []string{"w"},
+			},
+			want: "B-A:1",
+		},
+		{
+			name: "without a header, undirected",
+			text: "A  B\nB A\nC B\nA B\n",
+			spec: networks.Spec{
+				TextSpec:   table.TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"},
+				From:       []string{"a"},
+				To:         []string{"b"},
+				Undirected: new(true),
+			},
+			want: "A-B C-B",
+		},
+		{
+			name: "min",
+			text: "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",
+			spec: networks.Spec{
+				From:   []string{"a"},
+				To:     []string{"b"},
+				Weight: []string{"w"},
+				Cutoff: networks.Cutoff{Min: &half},
+			},
+			want: "A-B:0.5 A-C:0.6",
+		},
+		{
+			name: "max",
+			text: "a\tb\tw\nA\tB\t0.5\nA\tC\t0.5001\nB\tC\t0\nC\tC\tNA\n",
+			spec: networks.Spec{
+				From:   []string{"a"},
+				To:     []string{"b"},
+				Weight: []string{"w"},
+				Cutoff: networks.Cutoff{Max: &half},
+			},
+			want: "A-B:0.5 B-C:0",
+		},
+		{
+			name: "min and max",
+			text: "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4\n",
+			spec: networks.Spec{
+				From:   []string{"a"},
+				To:     []string{"b"},
+				Weight: []string{"w"},
+				Cutoff: networks.Cutoff{Min: &half, Max: &half},
+			},
+			want: "A-B:0.5",
+		},
+		{
+			name: "nonzero",
+			text: "a\tb\tw\nA\tB\t0\nA\tC\t-0.6\nB\tC\t1e3\nC\tC\t\n",
+			spec: networks.Spec{
+				From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Nonzero: true,
+			},
+			want: "A-C:-0.6 B-C:1000",
+		},
+		{
+			name: "missing weights are carried",
+			text: "a\tb\tw\nA\tB\tNaN\nB\tA\t\n",
+			spec: networks.Spec{From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}},
+			want: "A-B:NaN B-A:NaN",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.spec.File, test.spec.Relation = inputs.Write(t, "e.tsv", test.text), "r"
 			if test.spec.Undirected == nil {
 				test.spec.Undirected = new(false)
 			}
-			g, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, genes...), Edges: []networks.Spec{test.spec}})
+			g, report, err := Graph(inputs.Opened(t),
+				Spec{Genes: genesNamed(t, genes...), Edges: []networks.Spec{test.spec}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,10 +200,18 @@ func TestEdgeTableByNumber(t *testing.T) {
 	ids := inputs.Write(t, "ids.txt", "C\nB\nC\nA\n") // an id may occur twice
 	for base, want := range []string{"B-C A-B", "C-B C-C"} {
 		spec := networks.Spec{
-			TextSpec: table.TextSpec{File: inputs.Write(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
-			Relation: "r", From: []string{"a"}, To: []string{"b"}, IDs: ids, IndexBase: base, Undirected: new(false),
+			TextSpec: table.TextSpec{
+				File: inputs.Write(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"},
+			},
+			Relation:   "r",
+			From:       []string{"a"},
+			To:         []string{"b"},
+			IDs:        ids,
+			IndexBase:  base,
+			Undirected: new(false),
 		}
-		g, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B", "C"), Edges: []networks.Spec{spec}})
+		g, _, err := Graph(inputs.Opened(t),
+			Spec{Genes: genesNamed(t, "A", "B", "C"), Edges: []networks.Spec{spec}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,9 +224,15 @@ func TestEdgeTableByNumber(t *testing.T) {
 func TestEdgesAcrossAliases(t *testing.T) {
 	features := inputs.WriteSGD(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	spec := Spec{
-		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropGenes, MaxDropped: new(1.0),
+		Genes:        sgdGenes(t, features),
+		Aliases:      sgdAliases(t, features),
+		UnknownGenes: DropGenes,
+		MaxDropped:   new(1.0),
 		Edges: []networks.Spec{{
-			TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
+			TextSpec: table.TextSpec{
+				File: inputs.Write(t, "e.tsv",
+					"a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n"),
+			},
 			Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}},
 	}
 	g, report, err := Graph(inputs.Opened(t), spec)
@@ -145,8 +243,10 @@ func TestEdgesAcrossAliases(t *testing.T) {
 	if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YB" {
 		t.Errorf("edges %q", got)
 	}
-	want := "gene__r__gene: 2 of 5 entries of e.tsv; dropped: 1 of unknown genes, 2 of ambiguous names; " +
-		"noted: 1 kept although an earlier row has the same genes, 2 names read as standard name, 1 names read as alias; unknown names: SHARED, WHO"
+	want := "gene__r__gene: 2 of 5 entries of e.tsv; dropped: 1 of unknown genes, 2 of ambiguous " +
+		"names; " +
+		"noted: 1 kept although an earlier row has the same genes, 2 names read as standard " +
+		"name, 1 names read as alias; unknown names: SHARED, WHO"
 	if got := check.AccountOf(t, report, "gene__r__gene").String(); got != want {
 		t.Errorf("report %q, want %q", got, want)
 	}
@@ -161,7 +261,10 @@ func TestEdgeErrors(t *testing.T) {
 		return stringLinks(t, inputs.Write(t, "links.txt", text), 0, "score")
 	}
 	edges := func(text string, spec networks.Spec) networks.Spec {
-		spec.File, spec.Relation, spec.From, spec.To = inputs.Write(t, "e.tsv", text), "r", []string{"a"}, []string{"b"}
+		spec.File = inputs.Write(t, "e.tsv", text)
+		spec.Relation = "r"
+		spec.From = []string{"a"}
+		spec.To = []string{"b"}
 		spec.Undirected = new(false)
 		return spec
 	}
@@ -171,28 +274,45 @@ func TestEdgeErrors(t *testing.T) {
 		edges networks.Spec
 		wants []string
 	}{
-		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", networks.Spec{}), []string{"e.tsv:3", `gene "X" is not in the graph (2 genes)`}},
-		{"no such column", edges("a\tc\nA\tB\n", networks.Spec{}), []string{"e.tsv", `no column "b"`, "a, c"}},
-		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", networks.Spec{Weight: []string{"w"}}), []string{"e.tsv:2", `column "w"`, `"x"`}},
-		{"number below base", edges("a\tb\n1\t2\n1\t0\n", networks.Spec{IDs: ids, IndexBase: 1}), []string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},
-		{"number beyond ids", edges("a\tb\n2\t1\n", networks.Spec{IDs: ids}), []string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
-		{"no number", edges("a\tb\nA\tB\n", networks.Spec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
-		{"missing number", edges("a\tb\nNA\t1\n", networks.Spec{IDs: ids}), []string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
+		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", networks.Spec{}),
+			[]string{"e.tsv:3", `gene "X" is not in the graph (2 genes)`}},
+		{"no such column", edges("a\tc\nA\tB\n", networks.Spec{}),
+			[]string{"e.tsv", `no column "b"`, "a, c"}},
+		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", networks.Spec{Weight: []string{"w"}}),
+			[]string{"e.tsv:2", `column "w"`, `"x"`}},
+		{"number below base", edges("a\tb\n1\t2\n1\t0\n", networks.Spec{IDs: ids, IndexBase: 1}),
+			[]string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},
+		{"number beyond ids", edges("a\tb\n2\t1\n", networks.Spec{IDs: ids}),
+			[]string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
+		{"no number", edges("a\tb\nA\tB\n", networks.Spec{IDs: ids}),
+			[]string{"e.tsv:2", `"A"`, "integer"}},
+		{"missing number", edges("a\tb\nNA\t1\n", networks.Spec{IDs: ids}),
+			[]string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
 		{"torn row", edges("a\tb\nA\tB\nA\n", networks.Spec{}), []string{"e.tsv:3"}},
-		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, `a name after "4932."`}},
-		{"STRING id with a wrong taxon", links("protein1 protein2 score\nx.A 4932.B 3\n"), []string{"links.txt:2", `column "protein1"`, `"x.A"`}},
-		{"STRING score column", links("protein1 protein2 combined_score\n4932.A 4932.B 3\n"), []string{"links.txt", `no column "score"`, "combined_score"}},
-		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},
+		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"),
+			[]string{"links.txt:2", `column "protein2"`, `"B"`, `a name after "4932."`}},
+		{"STRING id with a wrong taxon", links("protein1 protein2 score\nx.A 4932.B 3\n"),
+			[]string{"links.txt:2", `column "protein1"`, `"x.A"`}},
+		{"STRING score column", links("protein1 protein2 combined_score\n4932.A 4932.B 3\n"),
+			[]string{"links.txt", `no column "score"`, "combined_score"}},
+		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"),
+			[]string{"links.txt:2", `"high"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			g, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B"), Edges: []networks.Spec{test.edges}})
+			g, _, err := Graph(inputs.Opened(t),
+				Spec{Genes: genesNamed(t, "A", "B"), Edges: []networks.Spec{test.edges}})
 			check.Fault(t, err, fault.Input, test.wants...)
 			if g != nil {
 				t.Error("a graph beside the error")
 			}
 		})
 	}
-	_, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), Edges: []networks.Spec{edges("a\tb\n", networks.Spec{TextSpec: table.TextSpec{Delimiter: "semi"}})}})
+	_, _, err := Graph(inputs.Opened(t), Spec{
+		Genes: genesNamed(t, "A"),
+		Edges: []networks.Spec{
+			edges("a\tb\n", networks.Spec{TextSpec: table.TextSpec{Delimiter: "semi"}}),
+		},
+	})
 	check.Fault(t, err, fault.Usage, `"semi"`)
 }
 
@@ -206,7 +326,8 @@ func slowEdges(rows [][3]int, undirected bool, loops networks.SelfLoops, least, 
 			known = known || s[0] == row[0] && s[1] == row[1] || s[0] == row[1] && s[1] == row[0]
 		}
 		switch {
-		case row[2] < least, row[0] == row[1] && loops != networks.LoopsKeep, undirected && known, row[0] >= genes, row[1] >= genes:
+		case row[2] < least, row[0] == row[1] && loops != networks.LoopsKeep, undirected &&
+			known, row[0] >= genes, row[1] >= genes:
 		default:
 			stored = append(stored, row)
 		}
@@ -234,11 +355,25 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		}
 		least := float64(random.IntN(3))
 		undirected := random.IntN(2) == 0
-		loops := []networks.SelfLoops{networks.LoopsKeep, networks.LoopsNone, networks.LoopsAppend}[random.IntN(3)]
+		loops := []networks.SelfLoops{
+			networks.LoopsKeep, networks.LoopsNone, networks.LoopsAppend,
+		}[random.IntN(3)]
 		g, report, err := Graph(inputs.Opened(t), Spec{
-			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: DropGenes, MaxDropped: new(1.0),
-			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", text)},
-				Relation: "r", From: []string{"a"}, To: []string{"b"}, Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &least}, Undirected: &undirected}},
+			Genes:        genesNamed(t, genes...),
+			SelfLoops:    loops,
+			UnknownGenes: DropGenes,
+			MaxDropped:   new(1.0),
+			Edges: []networks.Spec{{
+				TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", text)},
+				Relation: "r",
+				From:     []string{"a"},
+				To:       []string{"b"},
+				Weight:   []string{"w"},
+				Cutoff: networks.Cutoff{
+					Min: &least,
+				},
+				Undirected: &undirected,
+			}},
 		})
 		own := loops
 		if own == networks.LoopsAppend {
@@ -263,19 +398,36 @@ func TestEdgesAgainstOracle(t *testing.T) {
 // TestNoEdges checks that a source without edges is an error that says why.
 func TestNoEdges(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\tb\tw\n":                             "found no entries",
-		"a\tb\tw\nX\tY\t1\nX\tA\t1\n":           "kept 0 of 2 entries; dropped: 2 of unknown genes",
-		"a\tb\tw\nA\tB\t0.5\nB\tA\t\nA\tX\t1\n": "dropped: 1 of unknown genes, 2 with no weight of at least 0.6",
-		"a\tb\tw\nA\tA\t1\n":                    "dropped: 1 self loops",
+		"a\tb\tw\n":                   "found no entries",
+		"a\tb\tw\nX\tY\t1\nX\tA\t1\n": "kept 0 of 2 entries; dropped: 2 of unknown genes",
+		"a\tb\tw\nA\tB\t0.5\nB\tA\t\nA\tX\t1\n": "dropped: 1 of unknown genes, 2 with no weight " +
+			"of at least 0.6",
+		"a\tb\tw\nA\tA\t1\n": "dropped: 1 self loops",
 	} {
 		least := 0.6
 		_, _, err := Graph(inputs.Opened(t), Spec{
-			Genes: genesNamed(t, "A", "B"), UnknownGenes: DropGenes, SelfLoops: networks.LoopsAppend,
-			Edges: []networks.Spec{{TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", text)}, Relation: "r", From: []string{"a"}, To: []string{"b"},
-				Weight: []string{"w"}, Cutoff: networks.Cutoff{Min: &least}, Undirected: new(false)}},
+			Genes:        genesNamed(t, "A", "B"),
+			UnknownGenes: DropGenes,
+			SelfLoops:    networks.LoopsAppend,
+			Edges: []networks.Spec{
+				{
+					TextSpec:   table.TextSpec{File: inputs.Write(t, "e.tsv", text)},
+					Relation:   "r",
+					From:       []string{"a"},
+					To:         []string{"b"},
+					Weight:     []string{"w"},
+					Cutoff:     networks.Cutoff{Min: &least},
+					Undirected: new(false),
+				},
+			},
 		})
 		check.Fault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
 	}
-	_, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), UnknownGenes: DropGenes, GEM: models.Spec{File: inputs.Write(t, "m.yml", modelText("X"))}})
-	check.Fault(t, err, fault.Input, "m.yml for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
+	_, _, err := Graph(inputs.Opened(t), Spec{
+		Genes:        genesNamed(t, "A"),
+		UnknownGenes: DropGenes,
+		GEM:          models.Spec{File: inputs.Write(t, "m.yml", modelText("X"))},
+	})
+	check.Fault(t, err, fault.Input, "m.yml for gene__gpr__reaction",
+		"1 of unknown genes, which the rules keep")
 }

@@ -24,7 +24,9 @@ type reactionMasks struct {
 }
 
 // newReactionMasks takes the whole reactions' ids in order.
-func newReactionMasks(t *testing.T, graph *ingest.Graph, rule incidence.ReactionRule, ids []string) *reactionMasks {
+func newReactionMasks(
+	t *testing.T, graph *ingest.Graph, rule incidence.ReactionRule, ids []string,
+) *reactionMasks {
 	t.Helper()
 	cache := incidence.Build(graph)
 	rules, err := incidence.ReadRules(graph, rule)
@@ -35,7 +37,11 @@ func newReactionMasks(t *testing.T, graph *ingest.Graph, rule incidence.Reaction
 	for number, id := range ids {
 		numbers[id] = number
 	}
-	m := &reactionMasks{remover: incidence.NewRemover(graph, cache, rules), start: uint32(graph.Genes.Len()), nodes: make([]int, len(ids))}
+	m := &reactionMasks{
+		remover: incidence.NewRemover(graph, cache, rules),
+		start:   uint32(graph.Genes.Len()),
+		nodes:   make([]int, len(ids)),
+	}
 	origins := graph.Reactions.Column("reaction")
 	if origins == nil {
 		origins = graph.Reactions.IDs
@@ -79,14 +85,16 @@ func TestCombinationsAreTheRule(t *testing.T) {
 		t.Errorf("%d nodes, %d gpr and %d rmr edges; want 7122, 5450, 26325", n, gpr, rmr)
 	}
 
-	byRule, byAll := newReactionMasks(t, whole, incidence.RuleGPR, whole.Reactions.IDs), newReactionMasks(t, expanded, incidence.RuleAll, whole.Reactions.IDs)
+	byRule := newReactionMasks(t, whole, incidence.RuleGPR, whole.Reactions.IDs)
+	byAll := newReactionMasks(t, expanded, incidence.RuleAll, whole.Reactions.IDs)
 	died, partly := 0, 0
 	check := func(genes []uint32) {
 		t.Helper()
 		want, got := byRule.alive(genes), byAll.alive(genes)
 		for number, id := range whole.Reactions.IDs {
 			if (want[number] > 0) != (got[number] > 0) {
-				t.Fatalf("without %v, reaction %s: alive by its rule %v, left of its nodes %d", genes, id, want[number] > 0, got[number])
+				t.Fatalf("without %v, reaction %s: alive by its rule %v, left of its nodes %d",
+					genes, id, want[number] > 0, got[number])
 			}
 			if want[number] == 0 {
 				died++
@@ -110,16 +118,22 @@ func TestCombinationsAreTheRule(t *testing.T) {
 		check(slices.Compact(genes))
 	}
 	if died == 0 || partly == 0 {
-		t.Errorf("%d reactions died and %d lived on by fewer nodes, expected at least one of each", died, partly)
+		t.Errorf("%d reactions died and %d lived on by fewer nodes, expected at least one of each",
+			died, partly)
 	}
-	t.Logf("%d genotypes: %d reactions died, %d lived on by fewer nodes", whole.Genes.Len()+10_000, died, partly)
+	t.Logf("%d genotypes: %d reactions died, %d lived on by fewer nodes", whole.Genes.Len()+10_000,
+		died, partly)
 }
 
 func TestGEMNamesAreResolved(t *testing.T) {
 	spec := Spec{
-		Genes:   genesNamed(t, "YA", "YB", "YC"),
-		Aliases: sgdAliases(t, inputs.WriteSGD(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")), UnknownGenes: DropGenes,
-		GEM: models.Spec{File: inputs.Write(t, "m.yml", modelText("(STDA and TWO) OR YB or none", ""))},
+		Genes: genesNamed(t, "YA", "YB", "YC"),
+		Aliases: sgdAliases(t,
+			inputs.WriteSGD(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")),
+		UnknownGenes: DropGenes,
+		GEM: models.Spec{
+			File: inputs.Write(t, "m.yml", modelText("(STDA and TWO) OR YB or none", "")),
+		},
 	}
 	g, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
@@ -129,7 +143,8 @@ func TestGEMNamesAreResolved(t *testing.T) {
 	if rule, edges := g.Reactions.Column("gpr")[0], check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); rule != "(YA and TWO) or YB or none" || edges != "YA-r1 YB-r1" {
 		t.Errorf("rule %s, edges %s", rule, edges)
 	}
-	const want = "gene__gpr__reaction: 2 of 4 entries of m.yml; dropped: 1 of unknown genes, which the rules keep, " +
+	const want = "gene__gpr__reaction: 2 of 4 entries of m.yml; dropped: 1 of unknown genes, " +
+		"which the rules keep, " +
 		"1 of ambiguous names, which the rules keep; unknown names: TWO, none"
 	if got := check.AccountOf(t, report, ingest.GPR.String()).String(); got != want {
 		t.Errorf("report\n%s\nwant\n%s", got, want)
@@ -137,15 +152,19 @@ func TestGEMNamesAreResolved(t *testing.T) {
 }
 
 func TestCombinations(t *testing.T) {
-	g, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "C-D"), GEM: models.Spec{File: "testdata/small.xml", ReactionNodes: models.Combinations}})
+	g, report, err := Graph(inputs.Opened(t), Spec{
+		Genes: genesNamed(t, "A", "C-D"),
+		GEM:   models.Spec{File: "testdata/small.xml", ReactionNodes: models.Combinations},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check.Accounts(t, report)
 	var got strings.Builder
 	for i, id := range g.Reactions.IDs {
-		fmt.Fprintf(&got, "%s of %s: %s [%v %v]\n", id, g.Reactions.Column("reaction")[i], g.Reactions.Column("gpr")[i],
-			check.Numbers(g.Reactions.Columns[2])[i], check.Numbers(g.Reactions.Columns[3])[i])
+		fmt.Fprintf(&got, "%s of %s: %s [%v %v]\n", id, g.Reactions.Column("reaction")[i],
+			g.Reactions.Column("gpr")[i], check.Numbers(g.Reactions.Columns[2])[i],
+			check.Numbers(g.Reactions.Columns[3])[i])
 	}
 	const want = `r1_comb0_fwd of r1: C-D and A [0 1000]
 r1_comb0_rev of r1: C-D and A [0 1000]
@@ -162,17 +181,25 @@ r2_noGene_fwd of r2:  [0 1000]
 	if got := check.EdgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); !strings.HasPrefix(got, "r1_comb0_fwd-m2:-0.5 r1_comb0_fwd-m1:2.5 r1_comb0_rev-m2:0.5 r1_comb0_rev-m1:-2.5 ") {
 		t.Errorf("rmr edges %s", got)
 	}
-	const line = "reactions: 2 of 2 entries of small.xml; noted: 5 nodes, one per combination of genes and direction"
+	const line = "reactions: 2 of 2 entries of small.xml; noted: 5 nodes, one per combination of " +
+		"genes and direction"
 	if got := check.AccountOf(t, report, "reactions").String(); got != line {
 		t.Errorf("report %s", got)
 	}
-	_, _, err = Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), GEM: models.Spec{File: "f", ReactionNodes: "edges"}})
+	_, _, err = Graph(inputs.Opened(t),
+		Spec{Genes: genesNamed(t, "A"), GEM: models.Spec{File: "f", ReactionNodes: "edges"}})
 	check.Fault(t, err, fault.Usage, "gem.reaction_nodes", `"edges"`)
 	pairs := make([]string, 40)
 	for i := range pairs {
 		pairs[i] = fmt.Sprintf("(A%d or B%d)", i, i)
 	}
 	wide := modelText(strings.Join(pairs, " and "))
-	_, _, err = Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A"), UnknownGenes: DropGenes, GEM: models.Spec{File: inputs.Write(t, "m.yml", wide), ReactionNodes: models.Combinations}})
+	_, _, err = Graph(inputs.Opened(t), Spec{
+		Genes:        genesNamed(t, "A"),
+		UnknownGenes: DropGenes,
+		GEM: models.Spec{
+			File: inputs.Write(t, "m.yml", wide), ReactionNodes: models.Combinations,
+		},
+	})
 	check.Fault(t, err, fault.Input, "m.yml:4", "reaction r1", "10000")
 }

@@ -26,7 +26,9 @@ func genesNamed(t testing.TB, ids ...string) GenesSpec {
 }
 
 // fromSource has the settings of a public source for a file.
-func fromSource[T any](t testing.TB, name, section string, file func(*T) *string, path string) (spec T) {
+func fromSource[T any](
+	t testing.TB, name, section string, file func(*T) *string, path string,
+) (spec T) {
 	t.Helper()
 	if err := conf.DecodeSource(name, section, &spec); err != nil {
 		t.Fatal(err)
@@ -36,17 +38,23 @@ func fromSource[T any](t testing.TB, name, section string, file func(*T) *string
 }
 
 func sgdGenes(t testing.TB, path string) GenesSpec {
-	return fromSource(t, "sgd_features", "genes", func(s *GenesSpec) *string { return &s.File }, path)
+	return fromSource(t, "sgd_features", "genes", func(s *GenesSpec) *string { return &s.File },
+		path)
 }
 
 func sgdAliases(t testing.TB, path string) []names.AliasTable {
-	return []names.AliasTable{fromSource(t, "sgd_features", "aliases", func(s *names.AliasTable) *string { return &s.File }, path)}
+	return []names.AliasTable{
+		fromSource(t, "sgd_features", "aliases",
+			func(s *names.AliasTable) *string { return &s.File }, path),
+	}
 }
 
 // gafOf has the settings of GAF files, or of another such source.
 func gafOf(t testing.TB, source string, paths ...string) (tables []ontologies.AnnotationsSpec) {
 	for _, path := range paths {
-		tables = append(tables, fromSource(t, source, "annotations", func(s *ontologies.AnnotationsSpec) *string { return &s.File }, path))
+		tables = append(tables,
+			fromSource(t, source, "annotations",
+				func(s *ontologies.AnnotationsSpec) *string { return &s.File }, path))
 	}
 	return tables
 }
@@ -62,14 +70,20 @@ func edgesOf(t testing.TB, name, path string, change func(*networks.Spec)) netwo
 
 // stringLinks has the settings of STRING's links, for edges r of columns of scores.
 func stringLinks(t testing.TB, path string, least float64, columns ...string) networks.Spec {
-	return edgesOf(t, "string", path, func(s *networks.Spec) { s.Relation, s.Weight, s.Min = "r", columns, &least })
+	return edgesOf(t, "string", path, func(s *networks.Spec) {
+		s.Relation = "r"
+		s.Weight = columns
+		s.Min = &least
+	})
 }
 
 // modelText is a model with reactions r1, r2 … of these rules, a line for each, from line 4 on.
 func modelText(rules ...string) string {
 	text := "metabolites: [{id: M}, {id: N}]\ngenes: []\nreactions:\n"
 	for i, rule := range rules {
-		text += fmt.Sprintf("- {id: r%d, metabolites: {M: -1, N: 1}, lower_bound: 0, upper_bound: 1, gene_reaction_rule: %q}\n", i+1, rule)
+		text += fmt.Sprintf("- {id: r%d, metabolites: {M: -1, N: 1}, lower_bound: 0, "+
+			"upper_bound: 1, gene_reaction_rule: %q}\n",
+			i+1, rule)
 	}
 	return text
 }

@@ -33,7 +33,9 @@ func TestHuman(t *testing.T) {
 	for _, edges := range graph.Edges {
 		sources, targets := graph.Ends(edges.Type)
 		for row := range edges.Len() {
-			got = append(got, fmt.Sprintf("%s: %s %s", edges.Type, sources.IDs[edges.Src[row]], targets.IDs[edges.Dst[row]]))
+			got = append(got,
+				fmt.Sprintf("%s: %s %s", edges.Type, sources.IDs[edges.Src[row]],
+					targets.IDs[edges.Dst[row]]))
 		}
 	}
 	slices.Sort(got)
@@ -41,15 +43,18 @@ func TestHuman(t *testing.T) {
 		"gene__gpr__reaction: HK1 MAR04394", "gene__gpr__reaction: HK2 MAR04394",
 		"gene__has_annotation__gene_ontology: HK1 GO:0006096",
 		"gene__string12_0__gene: TP53 KRAS",
-		"gene__trrust__gene: KRAS TP53", "gene__trrust__gene: NKX2-1 HLA-A", "gene__trrust__gene: TP53 KRAS",
+		"gene__trrust__gene: KRAS TP53", "gene__trrust__gene: NKX2-1 " +
+			"HLA-A", "gene__trrust__gene: TP53 KRAS",
 		"gene_ontology__is_a__gene_ontology: GO:0006096 GO:0008150",
-		"reaction__rmr__metabolite: MAR04394 MAM01965c", "reaction__rmr__metabolite: MAR04394 MAM01968c",
+		"reaction__rmr__metabolite: MAR04394 MAM01965c", "reaction__rmr__metabolite: MAR04394 " +
+			"MAM01968c",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, source := range report {
-		if source.Made == "gene__trrust__gene" && (countOf(source.Dropped, "of ambiguous names") != 1 || len(source.Dropped) != 1) {
+		if source.Made == "gene__trrust__gene" &&
+			(countOf(source.Dropped, "of ambiguous names") != 1 || len(source.Dropped) != 1) {
 			t.Errorf("got %s dropped, want BCH, which two genes have", source)
 		}
 	}
@@ -57,7 +62,8 @@ func TestHuman(t *testing.T) {
 
 func humanSpec(t *testing.T) (spec Spec) {
 	t.Helper()
-	settings, err := conf.Load("../../../conf/human.yaml", []string{"data=" + releases(t, "human.txtar")})
+	settings, err := conf.Load("../../../conf/human.yaml",
+		[]string{"data=" + releases(t, "human.txtar")})
 	if err == nil {
 		err = settings.Decode(&spec)
 	}
@@ -86,7 +92,11 @@ func TestHumanMasks(t *testing.T) {
 	graph, _ := build(t, spec)
 	p, err := samples.Open(samples.Spec{
 		GenesColumns: []string{"condition"}, Controls: []string{"ctrl"},
-		TextSpec:      table.TextSpec{File: inputs.Write(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
+		TextSpec: table.TextSpec{
+			File: inputs.Write(t, "cells.tsv",
+				"condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\n"+
+					"ENSG00000141510+K-ras\t5\n"),
+		},
 		GeneDelimiter: "+", AliasTables: spec.Aliases, AllowWildtype: true,
 	}, graph)
 	if err != nil {
@@ -103,9 +113,11 @@ func TestHumanMasks(t *testing.T) {
 		var withoutReaction []string
 		_, err = sets.Read(p, func(samples *ingest.Samples) error {
 			for i := range samples.Len() {
-				got, want := remover.Removed(samples.Genes(i)), oracle.Removed(graph, samples.Genes(i), rule == incidence.RuleGPR)
+				got := remover.Removed(samples.Genes(i))
+				want := oracle.Removed(graph, samples.Genes(i), rule == incidence.RuleGPR)
 				if !slices.Equal(got, want) {
-					t.Errorf("rule %s, %s: removed %d, want %d", rule, sampleText(samples, i, graph.Genes), got, want)
+					t.Errorf("rule %s, %s: removed %d, want %d", rule,
+						sampleText(samples, i, graph.Genes), got, want)
 				}
 				if slices.Contains(got, reaction) {
 					withoutReaction = append(withoutReaction, string(samples.ID(i)))
@@ -116,7 +128,10 @@ func TestHumanMasks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := map[incidence.ReactionRule]string{incidence.RuleAll: "1 2", incidence.RuleGPR: "2"}[rule]; strings.Join(withoutReaction, " ") != want {
+		want := map[incidence.ReactionRule]string{
+			incidence.RuleAll: "1 2", incidence.RuleGPR: "2",
+		}[rule]
+		if strings.Join(withoutReaction, " ") != want {
 			t.Errorf("rule %s: samples %q lose the reaction, want %s", rule, withoutReaction, want)
 		}
 	}
@@ -125,14 +140,21 @@ func TestHumanMasks(t *testing.T) {
 // The genes of a graph can be those of its model.
 func TestGenesOfModel(t *testing.T) {
 	dir := releases(t, "human.txtar")
-	graph, _ := build(t, Spec{Genes: GenesSpec{GEM: dir + "/Human-GEM.yml"}, GEM: models.Spec{File: dir + "/Human-GEM.yml"}})
-	if got, want := graph.Genes.IDs, []string{"ENSG00000156515", "ENSG00000159399"}; !slices.Equal(got, want) {
+	graph, _ := build(t, Spec{
+		Genes: GenesSpec{GEM: dir + "/Human-GEM.yml"},
+		GEM:   models.Spec{File: dir + "/Human-GEM.yml"},
+	})
+	got, want := graph.Genes.IDs, []string{"ENSG00000156515", "ENSG00000159399"}
+	if !slices.Equal(got, want) {
 		t.Errorf("got genes %q, want %q", got, want)
 	}
 	var files inputfile.Files
 	defer files.Close()
-	_, _, err := Graph(&files, Spec{Genes: GenesSpec{GEM: "a.yml", TextSpec: table.TextSpec{File: "genes.tsv"}, Column: "id"}})
-	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "genes.column: it does not apply to a model") {
+	_, _, err := Graph(&files, Spec{
+		Genes: GenesSpec{GEM: "a.yml", TextSpec: table.TextSpec{File: "genes.tsv"}, Column: "id"},
+	})
+	if fault.KindOf(err) != fault.Usage ||
+		!strings.Contains(err.Error(), "genes.column: it does not apply to a model") {
 		t.Errorf("got %v", err)
 	}
 }

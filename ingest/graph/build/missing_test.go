@@ -19,12 +19,36 @@ func TestMissingFiles(t *testing.T) {
 		"features": {Genes: sgdGenes(t, "absent.txt")},
 		"genes":    {Genes: GenesSpec{TextSpec: list, Column: "id"}},
 		"aliases":  {Genes: genes, Aliases: sgdAliases(t, "absent.txt")},
-		"STRING":   {Genes: genes, Edges: []networks.Spec{stringLinks(t, "absent.txt", 0, "score")}},
-		"edges":    {Genes: genes, Edges: []networks.Spec{{TextSpec: list, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)}}},
-		"ids": {Genes: genes, Edges: []networks.Spec{{TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\n1\t1\n")},
-			Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false), IDs: "absent.txt"}}},
-		"matrix": {Genes: genes, Edges: []networks.Spec{{TextSpec: list, Matrix: networks.TargetRows, Relation: "r"}}},
-		"model":  {Genes: genes, GEM: models.Spec{File: "absent.txt"}},
+		"STRING": {
+			Genes: genes,
+			Edges: []networks.Spec{stringLinks(t, "absent.txt", 0, "score")},
+		},
+		"edges": {
+			Genes: genes,
+			Edges: []networks.Spec{
+				{
+					TextSpec:   list,
+					Relation:   "r",
+					From:       []string{"a"},
+					To:         []string{"b"},
+					Undirected: new(false),
+				},
+			},
+		},
+		"ids": {
+			Genes: genes,
+			Edges: []networks.Spec{
+				{TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\n1\t1\n")},
+					Relation: "r", From: []string{"a"}, To: []string{
+						"b",
+					}, Undirected: new(false), IDs: "absent.txt"},
+			},
+		},
+		"matrix": {
+			Genes: genes,
+			Edges: []networks.Spec{{TextSpec: list, Matrix: networks.TargetRows, Relation: "r"}},
+		},
+		"model": {Genes: genes, GEM: models.Spec{File: "absent.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := Graph(inputs.Opened(t), spec)

@@ -105,7 +105,9 @@ func ontologyFolder(t testing.TB, obo, gaf string) (dir string, spec Spec) {
 	dir = t.TempDir()
 	features := filepath.Join(dir, "SGD_features.tab")
 	for name, text := range map[string]string{
-		"SGD_features.tab": "S000000296\tORF\tVerified\tYBR092C\tPHO3\t" + strings.Repeat("\t", 10) + "\n" +
+		"SGD_features.tab": "S000000296\tORF\tVerified\tYBR092C\tPHO3\t" +
+			strings.Repeat("\t", 10) +
+			"\n" +
 			"S000000297\tORF\tVerified\tYBR093C\tPHO5\t" + strings.Repeat("\t", 10) + "\n",
 		"go.obo": obo, "sgd.gaf": gaf,
 	} {
@@ -115,7 +117,10 @@ func ontologyFolder(t testing.TB, obo, gaf string) (dir string, spec Spec) {
 	}
 	return dir, Spec{
 		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropGenes,
-		Ontology: ontologies.Spec{File: filepath.Join(dir, "go.obo"), Annotations: gafOf(t, "gaf", filepath.Join(dir, "sgd.gaf"))},
+		Ontology: ontologies.Spec{
+			File:        filepath.Join(dir, "go.obo"),
+			Annotations: gafOf(t, "gaf", filepath.Join(dir, "sgd.gaf")),
+		},
 	}
 }
 
@@ -136,7 +141,9 @@ func TestOntology(t *testing.T) {
 		"is_a":    "GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
 		"part_of": "GO:0003993-GO:0016311 GO:0030643-GO:0008150",
 	} {
-		edges := graph.EdgesOf(ingest.EdgeType{Source: "gene_ontology", Relation: relation, Target: "gene_ontology"})
+		edges := graph.EdgesOf(ingest.EdgeType{
+			Source: "gene_ontology", Relation: relation, Target: "gene_ontology",
+		})
 		if got := check.EdgeText(edges, terms, terms); got != want {
 			t.Errorf("%s: got %s, want %s", relation, got, want)
 		}
@@ -148,12 +155,16 @@ func TestOntology(t *testing.T) {
 	want := []string{
 		"genes: 2 of 2 entries of SGD_features.tab",
 		"aliases: 2 of 2 entries of SGD_features.tab",
-		"gene_ontology: 5 of 8 entries of go.obo; dropped: 3 obsolete; noted: 1 relations regulates, which are not among gene_ontology.relations",
+		"gene_ontology: 5 of 8 entries of go.obo; dropped: 3 obsolete; noted: 1 relations " +
+			"regulates, which are not among gene_ontology.relations",
 		"gene_ontology__is_a__gene_ontology: 3 of 3 entries of go.obo",
 		"gene_ontology__part_of__gene_ontology: 2 of 2 entries of go.obo",
-		"gene__has_annotation__gene_ontology: 4 of 10 entries of sgd.gaf; dropped: 1 with the qualifier NOT, 1 of unknown genes, 1 of unknown terms, " +
-			"1 of obsolete terms that no single term replaces, 2 of the gene and term of an earlier row; " +
-			"noted: 1 of alternative ids of terms, 1 of obsolete terms, read as the terms that replace them; unknown names: GO:9999999, S000000999",
+		"gene__has_annotation__gene_ontology: 4 of 10 entries of sgd.gaf; dropped: 1 with the " +
+			"qualifier NOT, 1 of unknown genes, 1 of unknown terms, " +
+			"1 of obsolete terms that no single term replaces, 2 of the gene and term of an " +
+			"earlier row; " +
+			"noted: 1 of alternative ids of terms, 1 of obsolete terms, read as the terms that " +
+			"replace them; unknown names: GO:9999999, S000000999",
 	}
 	if got := reportLines(report); !slices.Equal(got, want) {
 		t.Errorf("got report\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -163,13 +174,16 @@ func TestOntology(t *testing.T) {
 
 // annotationText writes annotations as "gene-term:evidence:qualifier".
 func annotationText(graph *ingest.Graph) string {
-	edges := graph.EdgesOf(ingest.EdgeType{Source: "gene", Relation: "has_annotation", Target: "gene_ontology"})
+	edges := graph.EdgesOf(ingest.EdgeType{
+		Source: "gene", Relation: "has_annotation", Target: "gene_ontology",
+	})
 	if edges == nil {
 		return ""
 	}
 	texts := make([]string, edges.Len())
 	for i := range texts {
-		texts[i] = graph.Genes.IDs[edges.Src[i]] + "-" + graph.NodesOf("gene_ontology").IDs[edges.Dst[i]]
+		texts[i] = graph.Genes.IDs[edges.Src[i]] + "-" +
+			graph.NodesOf("gene_ontology").IDs[edges.Dst[i]]
 		for _, column := range edges.Columns {
 			texts[i] += ":" + column.Values.ValueStr(i)
 		}
@@ -185,31 +199,75 @@ func TestOntologyChoices(t *testing.T) {
 		terms, parents    string // of is_a, or parent
 		annotated, report string
 	}{
-		{"evidence", func(o *ontologies.Spec) { o.Annotations[0].Where = `evidence not in ["IEA", "ND"]` }, all,
-			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
-			"YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables YBR093C-GO:0016311:IDA:involved_in|acts_upstream_of",
-			"dropped: 5 not kept by where, 1 with the qualifier NOT, 1 of the gene"},
-		{"aspect", func(o *ontologies.Spec) { o.Annotations[0].Where = `aspect == "F"` }, all,
-			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
-			"YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables", "dropped: 6 not kept by where"},
-		{"namespace", func(o *ontologies.Spec) { o.Namespaces = []string{"biological_process"} }, "GO:0008150 GO:0016311 GO:0030643",
-			"GO:0016311-GO:0008150 GO:0030643-GO:0008150",
-			"YBR093C-GO:0016311:IDA|IEA:involved_in|acts_upstream_of YBR092C-GO:0008150:ND:involved_in", "2 of terms in other namespaces"},
-		{"annotated", func(o *ontologies.Spec) {
-			o.Terms, o.Annotations[0].Where = ontologies.AnnotatedTerms, `evidence == "IMP"`
-		}, "GO:0003674 GO:0003993 GO:0008150 GO:0016311",
-			"GO:0003993-GO:0003674 GO:0016311-GO:0008150", "YBR092C-GO:0003993:IMP:enables", "not kept by where"},
-		{"one edge type", func(o *ontologies.Spec) {
-			o.Relations = map[string]string{"is_a": "is_child_of", "part_of": "is_child_of"}
-		}, all, "GO:0003993-GO:0003674 GO:0003993-GO:0016311 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "", "1 repeating an earlier pair of terms"},
-		{"symbols", func(o *ontologies.Spec) {
-			o.Annotations[0].Gene, o.Annotations[0].Where = "db_object_symbol", `go_id == "GO:0003993"`
-		}, all,
-			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "YBR092C-GO:0003993:IMP:enables", ""},
-		{"systematic names", func(o *ontologies.Spec) {
-			o.Annotations[0].Gene, o.Annotations[0].Split, o.Annotations[0].Where = "db_object_synonym", "|", `go_id == "GO:0003993"`
-		}, all,
-			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "YBR092C-GO:0003993:IMP:enables", ""},
+		{
+			name: "evidence",
+			set: func(o *ontologies.Spec) {
+				o.Annotations[0].Where = `evidence not in ["IEA", "ND"]`
+			},
+			terms:   all,
+			parents: "GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
+			annotated: "YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables " +
+				"YBR093C-GO:0016311:IDA:involved_in|acts_upstream_of",
+			report: "dropped: 5 not kept by where, 1 with the qualifier NOT, 1 of the gene",
+		},
+		{
+			name:      "aspect",
+			set:       func(o *ontologies.Spec) { o.Annotations[0].Where = `aspect == "F"` },
+			terms:     all,
+			parents:   "GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
+			annotated: "YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables",
+			report:    "dropped: 6 not kept by where",
+		},
+		{
+			name:    "namespace",
+			set:     func(o *ontologies.Spec) { o.Namespaces = []string{"biological_process"} },
+			terms:   "GO:0008150 GO:0016311 GO:0030643",
+			parents: "GO:0016311-GO:0008150 GO:0030643-GO:0008150",
+			annotated: "YBR093C-GO:0016311:IDA|IEA:involved_in|acts_upstream_of " +
+				"YBR092C-GO:0008150:ND:involved_in",
+			report: "2 of terms in other namespaces",
+		},
+		{
+			name: "annotated",
+			set: func(o *ontologies.Spec) {
+				o.Terms, o.Annotations[0].Where = ontologies.AnnotatedTerms, `evidence == "IMP"`
+			},
+			terms:     "GO:0003674 GO:0003993 GO:0008150 GO:0016311",
+			parents:   "GO:0003993-GO:0003674 GO:0016311-GO:0008150",
+			annotated: "YBR092C-GO:0003993:IMP:enables",
+			report:    "not kept by where",
+		},
+		{
+			name: "one edge type",
+			set: func(o *ontologies.Spec) {
+				o.Relations = map[string]string{"is_a": "is_child_of", "part_of": "is_child_of"}
+			},
+			terms: all,
+			parents: "GO:0003993-GO:0003674 GO:0003993-GO:0016311 GO:0016311-GO:0008150 " +
+				"GO:0030643-GO:0008150",
+			report: "1 repeating an earlier pair of terms",
+		},
+		{
+			name: "symbols",
+			set: func(o *ontologies.Spec) {
+				o.Annotations[0].Gene = "db_object_symbol"
+				o.Annotations[0].Where = `go_id == "GO:0003993"`
+			},
+			terms:     all,
+			parents:   "GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
+			annotated: "YBR092C-GO:0003993:IMP:enables",
+		},
+		{
+			name: "systematic names",
+			set: func(o *ontologies.Spec) {
+				o.Annotations[0].Gene = "db_object_synonym"
+				o.Annotations[0].Split = "|"
+				o.Annotations[0].Where = `go_id == "GO:0003993"`
+			},
+			terms:     all,
+			parents:   "GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
+			annotated: "YBR092C-GO:0003993:IMP:enables",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, spec := ontologyFolder(t, obo, gaf)
@@ -224,7 +282,11 @@ func TestOntologyChoices(t *testing.T) {
 			if c.set(&spec.Ontology); spec.Ontology.Relations != nil {
 				relation = "is_child_of"
 			}
-			if got := check.EdgeText(graph.EdgesOf(ingest.EdgeType{Source: "gene_ontology", Relation: relation, Target: "gene_ontology"}), terms, terms); got != c.parents {
+			got := check.EdgeText(graph.EdgesOf(ingest.EdgeType{
+				Source: "gene_ontology", Relation: relation, Target: "gene_ontology",
+			}),
+				terms, terms)
+			if got != c.parents {
 				t.Errorf("got %s, want %s", got, c.parents)
 			}
 			if got := annotationText(graph); c.annotated != "" && got != c.annotated {
@@ -241,8 +303,13 @@ func TestOntologyChoices(t *testing.T) {
 func TestOntologyFiles(t *testing.T) {
 	dir, spec := ontologyFolder(t, obo, gaf)
 	rows := strings.Split(gaf, "\n")
-	old := "!version: $Revision: 1.1500 $\n" + strings.TrimSuffix(rows[2], "\t\tUniProtKB:P24031") + "\n"
-	for name, text := range map[string]string{"gene_association.sgd.gz": old, "more.gaf.gz": strings.Join(rows[:2], "\n") + "\n" + rows[5] + "\n", "go-basic.obo.gz": obo} {
+	old := "!version: $Revision: 1.1500 $\n" + strings.TrimSuffix(rows[2], "\t\tUniProtKB:P24031") +
+		"\n"
+	for name, text := range map[string]string{
+		"gene_association.sgd.gz": old,
+		"more.gaf.gz":             strings.Join(rows[:2], "\n") + "\n" + rows[5] + "\n",
+		"go-basic.obo.gz":         obo,
+	} {
 		file, err := os.Create(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -253,10 +320,13 @@ func TestOntologyFiles(t *testing.T) {
 		}
 	}
 	spec.Ontology.File = filepath.Join(dir, "go-basic.obo.gz")
-	spec.Ontology.Annotations = append(gafOf(t, "gaf", filepath.Join(dir, "more.gaf.gz")), gafOf(t, "gaf1", filepath.Join(dir, "gene_association.sgd.gz"))...)
+	spec.Ontology.Annotations = append(gafOf(t, "gaf", filepath.Join(dir, "more.gaf.gz")),
+		gafOf(t, "gaf1", filepath.Join(dir, "gene_association.sgd.gz"))...)
 	graph, report := build(t, spec)
 	check.Accounts(t, report)
-	if got, want := annotationText(graph), "YBR093C-GO:0003993:IDA:enables YBR092C-GO:0003993:IMP:enables"; got != want {
+	got := annotationText(graph)
+	want := "YBR093C-GO:0003993:IDA:enables YBR092C-GO:0003993:IMP:enables"
+	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := spec.Files(), 4; len(got) != want {
@@ -272,10 +342,12 @@ func TestSlim(t *testing.T) {
 	check.Accounts(t, report)
 	terms := graph.NodesOf("gene_ontology")
 	isA := ingest.EdgeType{Source: "gene_ontology", Relation: "is_a", Target: "gene_ontology"}
-	if got := check.EdgeText(graph.EdgesOf(isA), terms, terms); !strings.HasSuffix(got, " GO:1-GO:0003674") {
+	got := check.EdgeText(graph.EdgesOf(isA), terms, terms)
+	if !strings.HasSuffix(got, " GO:1-GO:0003674") {
 		t.Errorf("got %s", got)
 	}
-	const want = "1 relations is_a to terms that the file lacks, 1 relations part_of to terms that the file lacks"
+	const want = "1 relations is_a to terms that the file lacks, 1 relations part_of to terms " +
+		"that the file lacks"
 	if got := check.AccountOf(t, report, "gene_ontology").String(); !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -289,26 +361,171 @@ func TestOntologyErrors(t *testing.T) {
 		kind     fault.Kind
 		want     string
 	}{
-		{"unknown gene", obo, gaf, func(s *Spec) { s.UnknownGenes = RefuseGenes }, fault.Input, `sgd.gaf:12: gene "S000000999" is not in the graph`},
-		{"unknown term", obo, strings.Replace(gaf, "GO:0003993", "GO:7", 1), func(s *Spec) { s.UnknownGenes = RefuseGenes }, fault.Input, `sgd.gaf:3: term "GO:7" is not in the ontology (8 terms)`},
-		{"another ontology", strings.ReplaceAll(obo, "GO:", "PO:"), gaf, func(*Spec) {}, fault.Input, "kept 0 of 10 entries"},
-		{"no ontology", gaf, gaf, func(*Spec) {}, fault.Input, "go.obo: found no [Term]"},
-		{"not UTF-8", obo + "\n[Term]\nid: GO:1\nname: caf\xe9\n", gaf, func(*Spec) {}, fault.Input, `go.obo:69: found "name: caf\xe9", which is not valid UTF-8`},
-		{"evidence not UTF-8", obo, strings.Replace(gaf, "IMP", "I\xe9", 1), func(*Spec) {}, fault.Input, `sgd.gaf:3: found "I\xe9", which is not valid UTF-8`},
-		{"two ontologies", obo + "\n[Typedef]\nid: x\n" + strings.ReplaceAll(obo, "GO:", "PO:"), gaf, func(*Spec) {}, fault.Input, "go.obo:69: found the header of a second ontology"},
-		{"a term twice", obo + "\n[Term]\nid: GO:0000005\n", gaf, func(*Spec) {}, fault.Input, "found term GO:0000005 twice, first at line 47"},
-		{"an alternative id twice", obo + "\n[Term]\nid: GO:1\nalt_id: GO:0008970\n", gaf, func(*Spec) {}, fault.Input, "found alternative id GO:0008970 of term GO:1, which term GO:0003993 has too"},
-		{"no id", obo + "\n[Term]\nname: x\n", gaf, func(*Spec) {}, fault.Input, "found a term without an id"},
-		{"an obsolete parent", obo + "\n[Term]\nid: GO:1\nis_a: GO:0000004\n", gaf, func(*Spec) {}, fault.Input, `found is_a "GO:0000004" of term GO:1`},
-		{"no such relation", obo, gaf, func(s *Spec) { s.Ontology.Relations = map[string]string{"has_part": "has_part"} }, fault.Input, "gene_ontology__has_part__gene_ontology: found no entries"},
-		{"no such namespace", obo, gaf, func(s *Spec) { s.Ontology.Namespaces = []string{"P"} }, fault.Input, "kept 0 of"},
-		{"no such gene column", obo, gaf, func(s *Spec) { s.Ontology.Annotations[0].Gene = "symbol" }, fault.Input, `sgd.gaf: found no column "symbol"`},
-		{"no gene column", obo, gaf, func(s *Spec) { s.Ontology.Annotations[0].Gene = "" }, fault.Usage, "gene_ontology.annotations.0.gene: missing"},
-		{"no such terms", obo, gaf, func(s *Spec) { s.Ontology.Terms = "leaves" }, fault.Usage, `gene_ontology.terms: found "leaves"`},
-		{"no annotations", obo, gaf, func(s *Spec) { s.Ontology.Terms, s.Ontology.Annotations = ontologies.AnnotatedTerms, nil }, fault.Usage, "gene_ontology: annotations: missing"},
-		{"only annotations", obo, gaf, func(s *Spec) { s.Ontology.File = "" }, fault.Usage, "gene_ontology.file: missing"},
-		{"no such column", obo, gaf, func(s *Spec) { s.Ontology.Annotations[0].Where = `code == "IEA"` }, fault.Usage, "gene_ontology.annotations.0.where"},
-		{"a file of other columns", obo, "a\tb\nc\td\n", func(*Spec) {}, fault.Input, "sgd.gaf:1: found 2 fields, expected 17"},
+		{
+			name: "unknown gene",
+			obo:  obo,
+			gaf:  gaf,
+			set:  func(s *Spec) { s.UnknownGenes = RefuseGenes },
+			kind: fault.Input,
+			want: `sgd.gaf:12: gene "S000000999" is not in the graph`,
+		},
+		{
+			name: "unknown term",
+			obo:  obo,
+			gaf:  strings.Replace(gaf, "GO:0003993", "GO:7", 1),
+			set:  func(s *Spec) { s.UnknownGenes = RefuseGenes },
+			kind: fault.Input,
+			want: `sgd.gaf:3: term "GO:7" is not in the ontology (8 terms)`,
+		},
+		{
+			name: "another ontology",
+			obo:  strings.ReplaceAll(obo, "GO:", "PO:"),
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: "kept 0 of 10 entries",
+		},
+		{
+			name: "no ontology",
+			obo:  gaf,
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: "go.obo: found no [Term]",
+		},
+		{
+			name: "not UTF-8",
+			obo:  obo + "\n[Term]\nid: GO:1\nname: caf\xe9\n",
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: `go.obo:69: found "name: caf\xe9", which is not valid UTF-8`,
+		},
+		{
+			name: "evidence not UTF-8",
+			obo:  obo,
+			gaf:  strings.Replace(gaf, "IMP", "I\xe9", 1),
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: `sgd.gaf:3: found "I\xe9", which is not valid UTF-8`,
+		},
+		{
+			name: "two ontologies",
+			obo:  obo + "\n[Typedef]\nid: x\n" + strings.ReplaceAll(obo, "GO:", "PO:"),
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: "go.obo:69: found the header of a second ontology",
+		},
+		{
+			name: "a term twice",
+			obo:  obo + "\n[Term]\nid: GO:0000005\n",
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: "found term GO:0000005 twice, first at line 47",
+		},
+		{
+			name: "an alternative id twice",
+			obo:  obo + "\n[Term]\nid: GO:1\nalt_id: GO:0008970\n",
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: "found alternative id GO:0008970 of term GO:1, which term GO:0003993 has too",
+		},
+		{
+			name: "no id",
+			obo:  obo + "\n[Term]\nname: x\n",
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: "found a term without an id",
+		},
+		{
+			name: "an obsolete parent",
+			obo:  obo + "\n[Term]\nid: GO:1\nis_a: GO:0000004\n",
+			gaf:  gaf,
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: `found is_a "GO:0000004" of term GO:1`,
+		},
+		{
+			name: "no such relation",
+			obo:  obo,
+			gaf:  gaf,
+			set: func(s *Spec) {
+				s.Ontology.Relations = map[string]string{"has_part": "has_part"}
+			},
+			kind: fault.Input,
+			want: "gene_ontology__has_part__gene_ontology: found no entries",
+		},
+		{
+			name: "no such namespace",
+			obo:  obo,
+			gaf:  gaf,
+			set:  func(s *Spec) { s.Ontology.Namespaces = []string{"P"} },
+			kind: fault.Input,
+			want: "kept 0 of",
+		},
+		{
+			name: "no such gene column",
+			obo:  obo,
+			gaf:  gaf,
+			set:  func(s *Spec) { s.Ontology.Annotations[0].Gene = "symbol" },
+			kind: fault.Input,
+			want: `sgd.gaf: found no column "symbol"`,
+		},
+		{
+			name: "no gene column",
+			obo:  obo,
+			gaf:  gaf,
+			set:  func(s *Spec) { s.Ontology.Annotations[0].Gene = "" },
+			kind: fault.Usage,
+			want: "gene_ontology.annotations.0.gene: missing",
+		},
+		{
+			name: "no such terms",
+			obo:  obo,
+			gaf:  gaf,
+			set:  func(s *Spec) { s.Ontology.Terms = "leaves" },
+			kind: fault.Usage,
+			want: `gene_ontology.terms: found "leaves"`,
+		},
+		{
+			name: "no annotations",
+			obo:  obo,
+			gaf:  gaf,
+			set: func(s *Spec) {
+				s.Ontology.Terms = ontologies.AnnotatedTerms
+				s.Ontology.Annotations = nil
+			},
+			kind: fault.Usage,
+			want: "gene_ontology: annotations: missing",
+		},
+		{
+			name: "only annotations",
+			obo:  obo,
+			gaf:  gaf,
+			set:  func(s *Spec) { s.Ontology.File = "" },
+			kind: fault.Usage,
+			want: "gene_ontology.file: missing",
+		},
+		{
+			name: "no such column",
+			obo:  obo,
+			gaf:  gaf,
+			set:  func(s *Spec) { s.Ontology.Annotations[0].Where = `code == "IEA"` },
+			kind: fault.Usage,
+			want: "gene_ontology.annotations.0.where",
+		},
+		{
+			name: "a file of other columns",
+			obo:  obo,
+			gaf:  "a\tb\nc\td\n",
+			set:  func(*Spec) {},
+			kind: fault.Input,
+			want: "sgd.gaf:1: found 2 fields, expected 17",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, spec := ontologyFolder(t, c.obo, c.gaf)

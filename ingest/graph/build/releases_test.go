@@ -88,7 +88,8 @@ func writeInto(t testing.TB, dir, name string, content []byte, err error) {
 // TestReleases reads an excerpt of each release that conf/sources.yaml has, with its settings, and
 // compares nodes, edges with their attributes, in order, and the account of all rows.
 func TestReleases(t *testing.T) {
-	settings, err := conf.Load("../../../conf/sources.yaml", []string{"data=" + releases(t, "sources.txtar")})
+	settings, err := conf.Load("../../../conf/sources.yaml",
+		[]string{"data=" + releases(t, "sources.txtar")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +123,12 @@ func TestTypesOfNodes(t *testing.T) {
 
 	spec.UnknownGenes, spec.Edges = "", spec.Edges[1:]
 	_, _, err = Graph(inputs.Opened(t), spec)
-	check.Fault(t, err, fault.Input, `members.tsv:5: column "pathway": pathway "R-3" is not in the graph (3 pathways)`)
+	check.Fault(t, err, fault.Input,
+		`members.tsv:5: column "pathway": pathway "R-3" is not in the graph (3 pathways)`)
 	writeInto(t, ".", "pathways.tsv", []byte("id\tname\nR-1\ta\nR-3\tb\nR-1\tc\n"), nil)
 	_, _, err = Graph(inputs.Opened(t), spec)
-	check.Fault(t, err, fault.Input, `pathways.tsv:4: found pathway "R-1" twice, first at pathways.tsv:2`)
+	check.Fault(t, err, fault.Input,
+		`pathways.tsv:4: found pathway "R-1" twice, first at pathways.tsv:2`)
 	writeInto(t, ".", "members.tsv", []byte("complex\tpathway\n\tR-1\n"), nil)
 	spec.Nodes = nil
 	_, _, err = Graph(inputs.Opened(t), spec)
@@ -143,14 +146,19 @@ func TestRewireTypes(t *testing.T) {
 		ids[i] = fmt.Sprintf("G%d", i)
 	}
 	spec := Spec{Genes: genesNamed(t, ids...), SelfLoops: networks.LoopsAppend, Edges: []networks.Spec{{
-		TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: []string{"g"}, To: []string{"c"}, ToType: "complex",
+		TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "g\tc\n"+rows.String())},
+		Relation: "r",
+		From:     []string{"g"},
+		To:       []string{"c"},
+		ToType:   "complex",
 	}}}
 	before, _ := build(t, spec)
 	spec.Edges[0].Rewire = true
 	after, report := build(t, spec)
 	check.Accounts(t, report)
 	a, b := before.Edges[0], after.Edges[0]
-	if a.Len() != 40 || !slices.Equal(a.Src, b.Src) || slices.Equal(a.Dst, b.Dst) || !slices.Equal(slices.Sorted(slices.Values(a.Dst)), slices.Sorted(slices.Values(b.Dst))) {
+	if a.Len() != 40 || !slices.Equal(a.Src, b.Src) || slices.Equal(a.Dst, b.Dst) ||
+		!slices.Equal(slices.Sorted(slices.Values(a.Dst)), slices.Sorted(slices.Values(b.Dst))) {
 		t.Errorf("got %v %v, rewired from %v %v", b.Src, b.Dst, a.Src, a.Dst)
 	}
 }
@@ -175,7 +183,8 @@ func checkGolden(t *testing.T, spec Spec, golden string) {
 		fmt.Fprintf(&got, "\n%s\n", edges.Type)
 		sources, targets := graph.Ends(edges.Type)
 		for row := range edges.Len() {
-			fmt.Fprintf(&got, "%s %s%s\n", sources.IDs[edges.Src[row]], targets.IDs[edges.Dst[row]], values(edges.Columns, row))
+			fmt.Fprintf(&got, "%s %s%s\n", sources.IDs[edges.Src[row]], targets.IDs[edges.Dst[row]],
+				values(edges.Columns, row))
 		}
 	}
 	fmt.Fprintf(&got, "\n%s\n", strings.Join(reportLines(report), "\n"))

@@ -17,20 +17,27 @@ import (
 func TestTFMatrix(t *testing.T) {
 	for name, text := range map[string]string{
 		"named": "gene\tYA\tYX\tYB\nYA\t1\t2\t-0.5\nYB\t0\t0\tNA\nYY\t0\t0\t3\nYB\t4\t0\t0\n",
-		"R":     "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n\"YB\"\t4\t0\t0\n",
+		"R": "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n" +
+			"\"YB\"\t4\t0\t0\n",
 	} {
 		spec := Spec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropGenes, Edges: []networks.Spec{
-			{TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)}, Matrix: networks.TargetRows, Relation: "tf"},
+			{
+				TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)},
+				Matrix:   networks.TargetRows,
+				Relation: "tf",
+			},
 		}}
 		g, report, err := Graph(inputs.Opened(t), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		check.Accounts(t, report)
-		if got := check.EdgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YA:1 YB-YA:-0.5 YA-YB:4" {
+		got := check.EdgeText(g.Edges[0], g.Genes, g.Genes)
+		if got != "YA-YA:1 YB-YA:-0.5 YA-YB:4" {
 			t.Errorf("%s: edges %s", name, got)
 		}
-		const want = "gene__tf__gene: 3 of 12 entries of m.tsv; dropped: 2 of unknown genes, 7 with a weight of 0 or none; unknown names: YX, YY"
+		const want = "gene__tf__gene: 3 of 12 entries of m.tsv; dropped: 2 of unknown genes, 7 " +
+			"with a weight of 0 or none; unknown names: YX, YY"
 		if got := report[1].String(); got != want {
 			t.Errorf("%s: report\n%s\nwant\n%s", name, got, want)
 		}
@@ -48,26 +55,87 @@ func TestTFMatrixLayouts(t *testing.T) {
 		name, text, want string // edges, or the error
 		spec             networks.Spec
 	}{
-		{"factors as rows", wide, "YB-YA:1 YB-YC:2 YA-YC:3", networks.Spec{Matrix: networks.FactorRows, UpperCase: true}},
-		{"targets as rows", wide, "YA-YB:1 YC-YB:2 YC-YA:3", networks.Spec{Matrix: networks.TargetRows, UpperCase: true}},
-		{"what an edge list has", wide, "edges.0.where: it does not apply to a matrix", networks.Spec{RowsSpec: where.RowsSpec{Where: "YC > 1"}}},
-		{"other rows", wide, `edges.0.matrix: found "genes", expected targets or factors`, networks.Spec{Matrix: "genes"}},
-		{"ignored by name", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", networks.Spec{Ignore: []string{"Gene"}}},
-		{"no such column", "orf;YA\nYB;1\n", `found no column "Gene" to ignore`, networks.Spec{Ignore: []string{"Gene"}}},
-		{"the column of rows", "orf;YA\nYB;1\n", `found no column "orf" to ignore`, networks.Spec{Ignore: []string{"orf"}}},
-		{"a number", "orf;Gene;YA\nYB;x;1\n", `found no column "1" to ignore`, networks.Spec{Ignore: []string{"1"}}},
-		{"conditions", "orf;YA_YPD;YA_H2O2Hi\nYB;0.5;0\nYC;0.1;0.2\n", "YA-YB:0.5 YA-YB:0 YA-YC:0.1 YA-YC:0.2", networks.Spec{ColumnName: "^([^_]+)_", Cutoff: networks.Cutoff{Max: new(1.0)}}},
-		{"another column", "orf;YA_YPD;Gene\nYB;0;x\nYC;0;x\n", `m.csv:1: column 3: found "Gene", expected what matches`, networks.Spec{ColumnName: "^([^_]+)_"}},
-		{"no group", "orf;YA\nYB;0\n", `column_name: found "_YPD$", expected a group`, networks.Spec{ColumnName: "_YPD$"}},
-		{"text", "orf;YA;YB\nYB;x;0\nYC;0;0\n", `m.csv:2: column "YA": found "x", expected a number`, networks.Spec{}},
+		{
+			name: "factors as rows",
+			text: wide,
+			want: "YB-YA:1 YB-YC:2 YA-YC:3",
+			spec: networks.Spec{Matrix: networks.FactorRows, UpperCase: true},
+		},
+		{
+			name: "targets as rows",
+			text: wide,
+			want: "YA-YB:1 YC-YB:2 YC-YA:3",
+			spec: networks.Spec{Matrix: networks.TargetRows, UpperCase: true},
+		},
+		{
+			name: "what an edge list has",
+			text: wide,
+			want: "edges.0.where: it does not apply to a matrix",
+			spec: networks.Spec{RowsSpec: where.RowsSpec{Where: "YC > 1"}},
+		},
+		{
+			name: "other rows",
+			text: wide,
+			want: `edges.0.matrix: found "genes", expected targets or factors`,
+			spec: networks.Spec{Matrix: "genes"},
+		},
+		{
+			name: "ignored by name",
+			text: "orf;Gene;YA\nYB;x;1\nYC;y;0\n",
+			want: "YA-YB:1",
+			spec: networks.Spec{Ignore: []string{"Gene"}},
+		},
+		{
+			name: "no such column",
+			text: "orf;YA\nYB;1\n",
+			want: `found no column "Gene" to ignore`,
+			spec: networks.Spec{Ignore: []string{"Gene"}},
+		},
+		{
+			name: "the column of rows",
+			text: "orf;YA\nYB;1\n",
+			want: `found no column "orf" to ignore`,
+			spec: networks.Spec{Ignore: []string{"orf"}},
+		},
+		{
+			name: "a number",
+			text: "orf;Gene;YA\nYB;x;1\n",
+			want: `found no column "1" to ignore`,
+			spec: networks.Spec{Ignore: []string{"1"}},
+		},
+		{
+			name: "conditions",
+			text: "orf;YA_YPD;YA_H2O2Hi\nYB;0.5;0\nYC;0.1;0.2\n",
+			want: "YA-YB:0.5 YA-YB:0 YA-YC:0.1 YA-YC:0.2",
+			spec: networks.Spec{ColumnName: "^([^_]+)_", Cutoff: networks.Cutoff{Max: new(1.0)}},
+		},
+		{
+			name: "another column",
+			text: "orf;YA_YPD;Gene\nYB;0;x\nYC;0;x\n",
+			want: `m.csv:1: column 3: found "Gene", expected what matches`,
+			spec: networks.Spec{ColumnName: "^([^_]+)_"},
+		},
+		{
+			name: "no group",
+			text: "orf;YA\nYB;0\n",
+			want: `column_name: found "_YPD$", expected a group`,
+			spec: networks.Spec{ColumnName: "_YPD$"},
+		},
+		{
+			name: "text",
+			text: "orf;YA;YB\nYB;x;0\nYC;0;0\n",
+			want: `m.csv:2: column "YA": found "x", expected a number`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spec := c.spec
 			if spec.Matrix == "" {
 				spec.Matrix = networks.TargetRows
 			}
-			spec.TextSpec, spec.Relation = table.TextSpec{File: inputs.Write(t, "m.csv", c.text), Delimiter: ";"}, "tf"
-			g, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
+			spec.TextSpec = table.TextSpec{File: inputs.Write(t, "m.csv", c.text), Delimiter: ";"}
+			spec.Relation = "tf"
+			g, report, err := Graph(inputs.Opened(t),
+				Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %s", err, c.want)
@@ -85,9 +153,17 @@ func TestTFMatrixLayouts(t *testing.T) {
 // TestEdgeTableNames finds names in fields by a pattern, in capitals.
 func TestEdgeTableNames(t *testing.T) {
 	file := inputs.Write(t, "e.tsv", "a\tb\nYap\tybp|YC\nYB\tYC_dma1\n")
-	spec := networks.Spec{TextSpec: table.TextSpec{File: file}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
+	spec := networks.Spec{
+		TextSpec:   table.TextSpec{File: file},
+		Relation:   "r",
+		From:       []string{"a"},
+		To:         []string{"b"},
+		Undirected: new(false),
+		Name:       "^([A-Za-z]+?)p?(_|$)",
+	}
 	read := func() (*ingest.Graph, error) {
-		g, _, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
+		g, _, err := Graph(inputs.Opened(t),
+			Spec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []networks.Spec{spec}})
 		return g, err
 	}
 	_, err := read()
@@ -96,12 +172,23 @@ func TestEdgeTableNames(t *testing.T) {
 	_, err = read()
 	check.Fault(t, err, fault.Input, `column "b": found "ybp|YC", expected what matches`)
 	spec.Split = "|"
-	if g, err := read(); err != nil || check.EdgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
+	g, err := read()
+	if err != nil || check.EdgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
 		t.Errorf("got %v, %v", g, err)
 	}
-	spec = networks.Spec{TextSpec: table.TextSpec{File: inputs.Write(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: []string{"a"},
-		To: []string{"b"}, Undirected: new(false), StripPrefix: "4932.", Split: "|"}
-	if g, err := read(); err != nil || check.EdgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
+	spec = networks.Spec{
+		TextSpec: table.TextSpec{
+			File: inputs.Write(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n"),
+		},
+		Relation:    "r",
+		From:        []string{"a"},
+		To:          []string{"b"},
+		Undirected:  new(false),
+		StripPrefix: "4932.",
+		Split:       "|",
+	}
+	if g, err := read(); err != nil ||
+		check.EdgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
 		t.Errorf("a prefix of each name: got %v, %v", g, err)
 	}
 }
@@ -113,7 +200,9 @@ func TestRealTFMatrices(t *testing.T) {
 	files := []string{"YEASTRACT_20190713_BOTH", "gold_standard", "yeast-motif-prior"}
 	for _, file := range files {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
-		spec.Edges = append(spec.Edges, networks.Spec{TextSpec: table.TextSpec{File: path}, Matrix: networks.TargetRows, Relation: file})
+		spec.Edges = append(spec.Edges, networks.Spec{
+			TextSpec: table.TextSpec{File: path}, Matrix: networks.TargetRows, Relation: file,
+		})
 	}
 	g, report, err := Graph(inputs.Opened(t), spec)
 	if err != nil {
@@ -129,8 +218,10 @@ func TestRealTFMatrices(t *testing.T) {
 		for _, weight := range check.Numbers(edges.Columns[0]) {
 			sum += weight
 		}
-		if rows := check.AccountOf(t, report, made.String()).Rows; rows != want.rows || edges.Len() != want.kept || sum != want.sum {
-			t.Errorf("%s: %d cells, %d edges of sum %v; want %+v", files[k], rows, edges.Len(), sum, want)
+		rows := check.AccountOf(t, report, made.String()).Rows
+		if rows != want.rows || edges.Len() != want.kept || sum != want.sum {
+			t.Errorf("%s: %d cells, %d edges of sum %v; want %+v", files[k], rows, edges.Len(), sum,
+				want)
 		}
 	}
 }
@@ -139,9 +230,17 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Add("gene\tYA\tYB\nYA\t1\t-2\n")
 	f.Add("\"YA\"\n\"YB\"\t1e3\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropGenes, Edges: []networks.Spec{
-			{TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)}, Matrix: networks.TargetRows, Relation: "r"},
-		}})
+		_, report, err := Graph(inputs.Opened(t), Spec{
+			Genes:        genesNamed(t, "YA", "YB"),
+			UnknownGenes: DropGenes,
+			Edges: []networks.Spec{
+				{
+					TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)},
+					Matrix:   networks.TargetRows,
+					Relation: "r",
+				},
+			},
+		})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Fatalf("error %v is not of the input", err)
 		}

@@ -14,16 +14,34 @@ import (
 
 // TestUnknownGenesOfEdges checks that an edge is dropped with its node, and counted.
 func TestUnknownGenesOfEdges(t *testing.T) {
-	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
+	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol " +
+		"Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
 	for name, edges := range map[string]networks.Spec{
-		"table":     {TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", From: []string{"a"}, To: []string{"b"}, Undirected: new(false)},
-		"string":    stringLinks(t, inputs.Write(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), 0, "score"),
-		"biogrid":   edgesOf(t, "biogrid_physical", inputs.Write(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), func(s *networks.Spec) { s.Relation = "r" }),
-		"tf_matrix": {TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Matrix: networks.TargetRows, Relation: "r"},
+		"table": {
+			TextSpec:   table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")},
+			Relation:   "r",
+			From:       []string{"a"},
+			To:         []string{"b"},
+			Undirected: new(false),
+		},
+		"string": stringLinks(t,
+			inputs.Write(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"),
+			0, "score"),
+		"biogrid": edgesOf(t, "biogrid_physical",
+			inputs.Write(t, "e.txt",
+				biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"),
+			func(s *networks.Spec) { s.Relation = "r" }),
+		"tf_matrix": {
+			TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")},
+			Matrix:   networks.TargetRows,
+			Relation: "r",
+		},
 	} {
 		for _, word := range []UnknownGenes{"", RefuseGenes, DropGenes} {
-			_, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []networks.Spec{edges}})
+			_, report, err := Graph(inputs.Opened(t), Spec{
+				Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []networks.Spec{edges},
+			})
 			if word == "" || word == RefuseGenes {
 				check.Fault(t, err, fault.Input, `gene "X" is not in the graph`, ":3")
 				continue
@@ -31,7 +49,9 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %s: %v", name, word, err)
 			}
-			if got := check.AccountOf(t, report, "gene__r__gene"); got.Kept != 1 || len(got.Dropped) != 1 || countOf(got.Dropped, "of unknown genes") != 1 || got.Names["X"] == 0 {
+			got := check.AccountOf(t, report, "gene__r__gene")
+			if got.Kept != 1 || len(got.Dropped) != 1 ||
+				countOf(got.Dropped, "of unknown genes") != 1 || got.Names["X"] == 0 {
 				t.Errorf("%s %s: report %s", name, word, got)
 			}
 		}
@@ -43,9 +63,17 @@ func TestUnknownGenesOfModels(t *testing.T) {
 	text := modelText("A", "A and X", "X or Y", "")
 	for _, nodes := range []models.ReactionNodes{models.WholeReactions, models.Combinations} {
 		for _, word := range []UnknownGenes{"", RefuseGenes, DropGenes} {
-			graph, report, err := Graph(inputs.Opened(t), Spec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: models.Spec{File: inputs.Write(t, "m.yml", text), ReactionNodes: nodes}})
+			graph, report, err := Graph(inputs.Opened(t), Spec{
+				Genes:        genesNamed(t, "A", "B"),
+				UnknownGenes: word,
+				MaxDropped:   new(1.0),
+				GEM: models.Spec{
+					File: inputs.Write(t, "m.yml", text), ReactionNodes: nodes,
+				},
+			})
 			if word == "" || word == RefuseGenes {
-				check.Fault(t, err, fault.Input, "m.yml:5", "reaction r2", `gene "X" is not in the graph`)
+				check.Fault(t, err, fault.Input, "m.yml:5", "reaction r2",
+					`gene "X" is not in the graph`)
 				continue
 			}
 			if err != nil {
@@ -53,7 +81,8 @@ func TestUnknownGenesOfModels(t *testing.T) {
 			}
 			check.Accounts(t, report)
 			got := check.AccountOf(t, report, "gene__gpr__reaction")
-			const want = "2 of 5 entries of m.yml; dropped: 3 of unknown genes, which the rules keep; unknown names: X, Y"
+			const want = "2 of 5 entries of m.yml; dropped: 3 of unknown genes, which the rules " +
+				"keep; unknown names: X, Y"
 			if !strings.HasSuffix(got.String(), want) {
 				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", nodes, word, got, want)
 			}
@@ -81,8 +110,9 @@ func TestMaxDropped(t *testing.T) {
 		{"A A A A", "max_dropped: 0", ""},
 		{"X Y", "max_dropped: 1", "other names with aliases"},
 	} {
-		spec, err := decodeSpec(t, "genes: {file: x, column: id}\nunknown_genes: drop-gene\n"+test.setting+
-			"\nedges: [{file: x, relation: r, from: a, to: b, undirected: false}]")
+		spec, err := decodeSpec(t,
+			"genes: {file: x, column: id}\nunknown_genes: drop-gene\n"+test.setting+
+				"\nedges: [{file: x, relation: r, from: a, to: b, undirected: false}]")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,8 @@ func textOf(m *Model) string {
 		text.WriteString(metabolite.id + " ")
 	}
 	for _, r := range m.reactions {
-		fmt.Fprintf(&text, "\n%s [%v %v %v] %s; %s;", r.id, r.lower, r.upper, r.reversible, r.ruleText, r.subsystem)
+		fmt.Fprintf(&text, "\n%s [%v %v %v] %s; %s;", r.id, r.lower, r.upper, r.reversible,
+			r.ruleText, r.subsystem)
 		for _, c := range r.stoichiometry {
 			fmt.Fprintf(&text, " %s:%v", c.metabolite.id, c.value)
 		}
@@ -116,9 +117,20 @@ func TestGEMFormats(t *testing.T) {
 		name, text, want string
 		merged           int
 	}{
-		{"small.xml", smallSBML, "m1 m2 m-3 \nr1 [-1000 1000 true] (C-D and A) or A; Glycolysis; m2:-0.5 m1:2.5\nr2 [0 1000 false] ; ; m-3:-1e-05", 1},
-		{"old.sbml", oldSBML, "m1 m2 \nr1 [-500 +Inf true] (A AND B) or C&A; Glycolysis; m1:-1 m2:2\nr2 [5 5 false] ; ; m2:-1", 0},
-		{"unquoted.yml", unquoted, "m1 m2 m3 \nr1 [NaN NaN false] A; ; m1:-1", 0},
+		{
+			name: "small.xml",
+			text: smallSBML,
+			want: "m1 m2 m-3 \nr1 [-1000 1000 true] (C-D and A) or A; Glycolysis; m2:-0.5 " +
+				"m1:2.5\nr2 [0 1000 false] ; ; m-3:-1e-05",
+			merged: 1,
+		},
+		{
+			name: "old.sbml",
+			text: oldSBML,
+			want: "m1 m2 \nr1 [-500 +Inf true] (A AND B) or C&A; Glycolysis; m1:-1 m2:2\n" +
+				"r2 [5 5 false] ; ; m2:-1",
+		},
+		{name: "unquoted.yml", text: unquoted, want: "m1 m2 m3 \nr1 [NaN NaN false] A; ; m1:-1"},
 	} {
 		model, err := Read(inputs.Opened(t), inputs.Write(t, test.name, test.text))
 		if err != nil {
@@ -126,7 +138,8 @@ func TestGEMFormats(t *testing.T) {
 			continue
 		}
 		if got := textOf(model); got != test.want || model.merged != test.merged {
-			t.Errorf("%s: %d merged, model\n%s\nwant %d and\n%s", test.name, model.merged, got, test.merged, test.want)
+			t.Errorf("%s: %d merged, model\n%s\nwant %d and\n%s", test.name, model.merged, got,
+				test.merged, test.want)
 		}
 	}
 	_, err := Read(inputs.Opened(t), inputs.Write(t, "model.mat", "x"))
@@ -138,22 +151,104 @@ func TestGEMFormatErrors(t *testing.T) {
 		file, text, old, new string
 		wants                []string
 	}{
-		{"m.xml", smallSBML, "</model></sbml>\n", "", []string{"m.xml:", "expected XML"}},
-		{"m.xml", smallSBML, "sbml", "html", []string{"m.xml", `"html", expected sbml`}},
-		{"m.xml", smallSBML, `fbc:lowerFluxBound="low"`, `fbc:lowerFluxBound="lower"`, []string{"m.xml:16", `"lower"`}},
-		{"m.xml", smallSBML, `value="-1000"`, `value="x"`, []string{"m.xml:11", `"x"`}},
-		{"m.xml", smallSBML, `fbc:geneProduct="gp1"`, `fbc:geneProduct="gp2"`, []string{"m.xml:16", `"gp2"`}},
-		{"m.xml", smallSBML, `stoichiometry="2.5"`, `stoichiometry="two"`, []string{"m.xml:16", `"two"`}},
-		{"m.xml", smallSBML, "fbc:and", "fbc:not", []string{"m.xml:16", `"not"`}},
-		{"m.xml", smallSBML, `"R_r2"`, `"R_r1"`, []string{"m.xml:24", "twice"}},
-		{"m.xml", smallSBML, `"M_m1"`, `"M_m2"`, []string{"m.xml:7", "twice"}},
-		{"m.xml", oldSBML, "(A AND B)", "(A AND", []string{"m.xml:4", "r1", "byte"}},
-		{"m.xml", smallSBML, `stoichiometry="2.5"`, `stoichiometry="1e-400"`, []string{"m.xml:16", `found "1e-400", which is too small`}},
-		{"m.xml", smallSBML, "</model></sbml>\n", "</model></sbml>\n<!-- end -->\n" + smallSBML, []string{"m.xml:", "found more XML after the model"}},
-		{"m.xml", smallSBML, "</sbml>\n", "</sbml>\nend\n", []string{"m.xml:", "found more XML after the model"}},
-		{"m.xml", "<sbml></sbml>", "", "", []string{"m.xml", "0 species and 0 reactions"}},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   "</model></sbml>\n",
+			wants: []string{"m.xml:", "expected XML"},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   "sbml",
+			new:   "html",
+			wants: []string{"m.xml", `"html", expected sbml`},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   `fbc:lowerFluxBound="low"`,
+			new:   `fbc:lowerFluxBound="lower"`,
+			wants: []string{"m.xml:16", `"lower"`},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   `value="-1000"`,
+			new:   `value="x"`,
+			wants: []string{"m.xml:11", `"x"`},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   `fbc:geneProduct="gp1"`,
+			new:   `fbc:geneProduct="gp2"`,
+			wants: []string{"m.xml:16", `"gp2"`},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   `stoichiometry="2.5"`,
+			new:   `stoichiometry="two"`,
+			wants: []string{"m.xml:16", `"two"`},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   "fbc:and",
+			new:   "fbc:not",
+			wants: []string{"m.xml:16", `"not"`},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   `"R_r2"`,
+			new:   `"R_r1"`,
+			wants: []string{"m.xml:24", "twice"},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   `"M_m1"`,
+			new:   `"M_m2"`,
+			wants: []string{"m.xml:7", "twice"},
+		},
+		{
+			file:  "m.xml",
+			text:  oldSBML,
+			old:   "(A AND B)",
+			new:   "(A AND",
+			wants: []string{"m.xml:4", "r1", "byte"},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   `stoichiometry="2.5"`,
+			new:   `stoichiometry="1e-400"`,
+			wants: []string{"m.xml:16", `found "1e-400", which is too small`},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   "</model></sbml>\n",
+			new:   "</model></sbml>\n<!-- end -->\n" + smallSBML,
+			wants: []string{"m.xml:", "found more XML after the model"},
+		},
+		{
+			file:  "m.xml",
+			text:  smallSBML,
+			old:   "</sbml>\n",
+			new:   "</sbml>\nend\n",
+			wants: []string{"m.xml:", "found more XML after the model"},
+		},
+		{
+			file:  "m.xml",
+			text:  "<sbml></sbml>",
+			wants: []string{"m.xml", "0 species and 0 reactions"},
+		},
 	} {
-		_, err := Read(inputs.Opened(t), inputs.Write(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
+		_, err := Read(inputs.Opened(t),
+			inputs.Write(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
 		check.Fault(t, err, fault.Input, test.wants...)
 	}
 }
@@ -181,7 +276,9 @@ func TestYeastSBML(t *testing.T) {
 	// SBML lists what a reaction consumes before what it produces.
 	order := func(m *Model) {
 		for _, r := range m.reactions {
-			slices.SortStableFunc(r.stoichiometry, func(a, b Coefficient) int { return strings.Compare(a.metabolite.id, b.metabolite.id) })
+			slices.SortStableFunc(r.stoichiometry, func(a, b Coefficient) int {
+				return strings.Compare(a.metabolite.id, b.metabolite.id)
+			})
 		}
 	}
 	order(want)
@@ -207,19 +304,25 @@ func TestYeastSBML(t *testing.T) {
 func sbmlText(m *Model, level int) string {
 	encode := func(id string) string { return strings.ReplaceAll(id, "-", "__45__") }
 	var text strings.Builder
-	fmt.Fprintf(&text, "<sbml xmlns:fbc=\"f\" xmlns:groups=\"g\" level=\"%d\"><model>\n<listOfSpecies>\n", level)
+	fmt.Fprintf(&text,
+		"<sbml xmlns:fbc=\"f\" xmlns:groups=\"g\" level=\"%d\"><model>\n<listOfSpecies>\n", level)
 	for _, metabolite := range m.metabolites {
 		fmt.Fprintf(&text, "<species id=\"M_%s\"/>\n", encode(metabolite.id))
 	}
 	text.WriteString("</listOfSpecies><listOfReactions>\n")
 	products, groups, parameters := make(map[string]bool), "", ""
 	for _, r := range m.reactions {
-		fmt.Fprintf(&text, "<reaction id=\"R_%s\" fbc:lowerFluxBound=\"l_%s\" fbc:upperFluxBound=\"u_%s\">", encode(r.id), r.id, r.id)
+		fmt.Fprintf(&text,
+			"<reaction id=\"R_%s\" fbc:lowerFluxBound=\"l_%s\" fbc:upperFluxBound=\"u_%s\">",
+			encode(r.id), r.id, r.id)
 		if level == 2 {
-			fmt.Fprintf(&text, "<notes><p>GENE_ASSOCIATION: %s</p><p>SUBSYSTEM: %s</p></notes>", r.ruleText, html.EscapeString(r.subsystem))
+			fmt.Fprintf(&text, "<notes><p>GENE_ASSOCIATION: %s</p><p>SUBSYSTEM: %s</p></notes>",
+				r.ruleText, html.EscapeString(r.subsystem))
 		} else if r.subsystem != "" {
 			for _, name := range strings.Split(r.subsystem, "|") {
-				groups += fmt.Sprintf("<groups:group groups:name=\"%s\"><groups:listOfMembers><groups:member groups:idRef=\"R_%s\"/></groups:listOfMembers></groups:group>\n",
+				groups += fmt.Sprintf("<groups:group "+
+					"groups:name=\"%s\"><groups:listOfMembers><groups:member "+
+					"groups:idRef=\"R_%s\"/></groups:listOfMembers></groups:group>\n",
 					html.EscapeString(name), encode(r.id))
 			}
 		}
@@ -227,7 +330,8 @@ func sbmlText(m *Model, level int) string {
 			text.WriteString("<" + list + ">")
 			for _, c := range r.stoichiometry {
 				if c.value > 0 == (side == 1) {
-					fmt.Fprintf(&text, "<speciesReference species=\"M_%s\" stoichiometry=\"%v\"/>", encode(c.metabolite.id), math.Abs(c.value))
+					fmt.Fprintf(&text, "<speciesReference species=\"M_%s\" stoichiometry=\"%v\"/>",
+						encode(c.metabolite.id), math.Abs(c.value))
 				}
 			}
 			text.WriteString("</" + list + ">")
@@ -238,16 +342,21 @@ func sbmlText(m *Model, level int) string {
 			text.WriteString("</fbc:geneProductAssociation>")
 		}
 		text.WriteString("</reaction>\n")
-		parameters += fmt.Sprintf("<parameter id=\"l_%s\" value=\"%v\"/><parameter id=\"u_%s\" value=\"%v\"/>\n", r.id, r.lower, r.id, r.upper)
+		parameters += fmt.Sprintf("<parameter id=\"l_%s\" value=\"%v\"/><parameter id=\"u_%s\" "+
+			"value=\"%v\"/>\n",
+			r.id, r.lower, r.id, r.upper)
 		for _, gene := range r.rule.Genes() {
 			products[gene] = true
 		}
 	}
-	text.WriteString("</listOfReactions><listOfParameters>" + parameters + "</listOfParameters><fbc:listOfGeneProducts>")
+	text.WriteString("</listOfReactions><listOfParameters>" + parameters +
+		"</listOfParameters><fbc:listOfGeneProducts>")
 	for gene := range products {
-		fmt.Fprintf(&text, "<fbc:geneProduct fbc:id=\"G_%s\" fbc:label=\"G_%s\"/>", encode(gene), encode(gene))
+		fmt.Fprintf(&text, "<fbc:geneProduct fbc:id=\"G_%s\" fbc:label=\"G_%s\"/>", encode(gene),
+			encode(gene))
 	}
-	return text.String() + "</fbc:listOfGeneProducts><groups:listOfGroups>" + groups + "</groups:listOfGroups></model></sbml>\n"
+	return text.String() + "</fbc:listOfGeneProducts><groups:listOfGroups>" + groups +
+		"</groups:listOfGroups></model></sbml>\n"
 }
 
 func writeAssociation(text *strings.Builder, rule *gpr.Rule, encode func(string) string) {
@@ -282,7 +391,8 @@ func checkParse(t *testing.T, text []byte, parse func(string, []byte) (*Model, e
 		}
 		_, err = model.combinations()
 	}
-	if err != nil && (fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "model.x")) {
+	if err != nil &&
+		(fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "model.x")) {
 		t.Fatalf("error %q", err)
 	}
 }

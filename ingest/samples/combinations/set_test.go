@@ -43,7 +43,8 @@ func texts(t *testing.T, set *Set) []string {
 	var lines []string
 	account, err := sets.Read(set, func(batch *ingest.Samples) error {
 		if batch.First != len(lines) || batch.Len() == 0 {
-			t.Errorf("a batch of %d starts at %d after %d samples", batch.Len(), batch.First, len(lines))
+			t.Errorf("a batch of %d starts at %d after %d samples", batch.Len(), batch.First,
+				len(lines))
 		}
 		for i := range batch.Len() {
 			lines = append(lines, fmt.Sprintf("%s %d", batch.ID(i), batch.Genes(i)))
@@ -80,11 +81,20 @@ func TestSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(want) < batchSize || set.Account().Kept != len(want) || set.Account().Repeats.Genotypes != len(want) || set.Columns().Phenotypes != nil {
+	if len(want) < batchSize || set.Account().Kept != len(want) ||
+		set.Account().Repeats.Genotypes != len(want) || set.Columns().Phenotypes != nil {
 		t.Errorf("got %+v, want %d samples, more than %d", set.Account(), len(want), batchSize)
 	}
-	for _, p := range [][2]int{{0, len(want)}, {0, 1}, {17, 18}, {100, 200}, {1, batchSize + 1}, {len(want) - 1, len(want)}} {
-		part, err := openNamed(fmt.Sprintf("combinations:%s:3:%d:%d", path, p[0], p[1]), genes, ingest.RefuseUnknownGenes)
+	for _, p := range [][2]int{
+		{0, len(want)},
+		{0, 1},
+		{17, 18},
+		{100, 200},
+		{1, batchSize + 1},
+		{len(want) - 1, len(want)},
+	} {
+		part, err := openNamed(fmt.Sprintf("combinations:%s:3:%d:%d", path, p[0], p[1]), genes,
+			ingest.RefuseUnknownGenes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +103,8 @@ func TestSet(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if counts, err := sets.Read(set, func(*ingest.Samples) error { return stop }); err != stop || counts.Kept != batchSize {
+	counts, err := sets.Read(set, func(*ingest.Samples) error { return stop })
+	if err != stop || counts.Kept != batchSize {
 		t.Errorf("got %+v, %v", counts, err)
 	}
 }
@@ -118,7 +129,8 @@ func TestNames(t *testing.T) {
 		got := append(texts(t, set), fmt.Sprintf("%s %+v", sets.Counts(set.Account()), inputs))
 		if want == nil {
 			want = got
-			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; 3 kept, 1 repeated_gene [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
+			found := strings.Join(got, "; ")
+			if !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; 3 kept, 1 repeated_gene [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
 				t.Error(found)
 			}
 		}
@@ -135,10 +147,13 @@ func TestNames(t *testing.T) {
 
 func TestUnknownGenes(t *testing.T) {
 	path := file(t, "genes.txt", "G00\nGX\nG01\nG02\n")
-	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in the graph`) {
+	_, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes)
+	if fault.KindOf(err) != fault.Input ||
+		!strings.Contains(err.Error(), path+`:2: gene "GX" is not in the graph`) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.DropSample); fault.KindOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "drop-gene") {
+	_, err = openNamed("combinations:"+path+":2", geneTable(3), ingest.DropSample)
+	if fault.KindOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "drop-gene") {
 		t.Errorf("drop-sample: got %v", err)
 	}
 	set, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.DropGene)
@@ -146,12 +161,17 @@ func TestUnknownGenes(t *testing.T) {
 		t.Fatal(err)
 	}
 	account, err := sets.ReadAll(set)
-	if err != nil || sets.Counts(account) != "3 kept, 1 unknown_left_out" || !reflect.DeepEqual(account, set.Account()) {
+	if err != nil || sets.Counts(account) != "3 kept, 1 unknown_left_out" ||
+		!reflect.DeepEqual(account, set.Account()) {
 		t.Errorf("got %+v, %v; known in advance: %+v", account, err, set.Account())
 	}
-	for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without spaces`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
+	for text, want := range map[string]string{
+		"G00\nG01 \n":             `:2: found gene "G01 ", expected a name without spaces`,
+		"name\tid\na\tG00\nb\t\n": ":3: found an empty gene name",
+	} {
 		path := file(t, "odd.tsv", text)
-		if _, err := openNamed("combinations:"+path+":1", geneTable(3), ingest.DropGene); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
+		_, err := openNamed("combinations:"+path+":1", geneTable(3), ingest.DropGene)
+		if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
@@ -162,23 +182,33 @@ func TestWrongSpecs(t *testing.T) {
 	list := file(t, "genes.txt", strings.Join(genes.IDs, "\n"))
 	two := file(t, "genes.tsv", "gene\tname\nG00\ta\n")
 	for name, want := range map[string]string{
-		"combinations:": "expected combinations:FILE:K", "combinations:3": "expected combinations:FILE:K", "combinations:" + list: "expected combinations:FILE:K",
-		"combinations:" + list + ":3:0": "expected combinations:FILE:K or", "combinations:" + list + ":0": "found k = 0, expected 1 to the 70 genes",
-		"combinations:" + list + ":71":               "found k = 71",
-		"combinations:" + list + ":35":               "found 70 genes with about 1.1 × 10^20 subsets of 35, expected at most 2^63",
-		"combinations:" + list + ":10":               "found 396,704,524,216 samples, expected at most the 17,179,869,184 that a dataset holds",
+		"combinations:":                 "expected combinations:FILE:K",
+		"combinations:3":                "expected combinations:FILE:K",
+		"combinations:" + list:          "expected combinations:FILE:K",
+		"combinations:" + list + ":3:0": "expected combinations:FILE:K or",
+		"combinations:" + list + ":0":   "found k = 0, expected 1 to the 70 genes",
+		"combinations:" + list + ":71":  "found k = 71",
+		"combinations:" + list + ":35": "found 70 genes with about 1.1 × 10^20 " +
+			"subsets of 35, expected at most 2^63",
+		"combinations:" + list + ":10": "found 396,704,524,216 samples, expected " +
+			"at most the 17,179,869,184 that a dataset holds",
 		"combinations:" + list + ":20:5:17179869190": "found 17,179,869,185 samples",
-		"combinations:" + list + ":2:5:5":            "found range 5 to 5, expected one within 0 to 2415",
-		"combinations:" + list + ":2:0:2416":         "found range 0 to 2416",
-		"combinations:" + list + ":2:-1:3":           "found range -1 to 3",
-		"combinations:" + two + ":1":                 "found columns gene, name, expected id",
+		"combinations:" + list + ":2:5:5": "found range 5 to 5, expected one within 0 " +
+			"to 2415",
+		"combinations:" + list + ":2:0:2416": "found range 0 to 2416",
+		"combinations:" + list + ":2:-1:3":   "found range -1 to 3",
+		"combinations:" + two + ":1":         "found columns gene, name, expected id",
 	} {
 		_, err := openNamed(name, genes, ingest.RefuseUnknownGenes)
-		if kind := fault.KindOf(err); err == nil || !strings.Contains(err.Error(), want) || kind != fault.Usage && kind != fault.Input || fault.HintOf(err) == "" {
+		kind := fault.KindOf(err)
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			kind != fault.Usage && kind != fault.Input || fault.HintOf(err) == "" {
 			t.Errorf("%s: got %v, hint %q, want %q", name, err, fault.HintOf(err), want)
 		}
 	}
-	if _, err := openNamed("combinations:gone.txt:2", genes, ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "open gone.txt: there is no such file") {
+	_, err := openNamed("combinations:gone.txt:2", genes, ingest.RefuseUnknownGenes)
+	if fault.KindOf(err) != fault.Failed ||
+		!strings.Contains(err.Error(), "open gone.txt: there is no such file") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -193,7 +223,8 @@ func TestCutList(t *testing.T) {
 		_ = w.Close()
 		path := file(t, "list.tsv.gz", whole.String()[:whole.Len()-20])
 		_, err := openNamed("combinations:"+path+":2", geneTable(5), ingest.RefuseUnknownGenes)
-		if err == nil || fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "list.tsv.gz") {
+		if err == nil || fault.KindOf(err) != fault.Input ||
+			!strings.Contains(err.Error(), "list.tsv.gz") {
 			t.Errorf("%q: got %v, want a fault.Input that names the list", header, err)
 		}
 	}
@@ -215,7 +246,10 @@ func BenchmarkScan(b *testing.B) {
 
 // Any name is either an error or equivalent to its canonical form.
 func FuzzParseName(f *testing.F) {
-	for _, name := range []string{"combinations:g.txt:3", "combinations:a:b:3:0:7", "combinations:x:1:2", "combinations::", "combinations:g:+3", "combinations:g:-1:-2:-3"} {
+	for _, name := range []string{
+		"combinations:g.txt:3", "combinations:a:b:3:0:7", "combinations:x:1:2", "combinations::",
+		"combinations:g:+3", "combinations:g:-1:-2:-3",
+	} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -234,7 +268,9 @@ func FuzzParseName(f *testing.F) {
 			canonical += fmt.Sprintf(":%d:%d", spec.Range.First, spec.Range.End)
 		}
 		again, err := ParseName(canonical)
-		if err != nil || again.Genes != spec.Genes || again.K != spec.K || (again.Range == nil) != (spec.Range == nil) || again.Range != nil && *again.Range != *spec.Range {
+		if err != nil || again.Genes != spec.Genes || again.K != spec.K ||
+			(again.Range == nil) != (spec.Range == nil) ||
+			again.Range != nil && *again.Range != *spec.Range {
 			t.Errorf("%q: got %+v, then %+v, %v", name, spec, again, err)
 		}
 	})

@@ -18,7 +18,8 @@ func TestChangesBetweenReadings(t *testing.T) {
 		grown.rows = append(grown.rows, grown.rows[0])
 		return nil
 	}}, Rule{Last, nil, []string{"medium", "temperature"}})
-	if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "found 8 samples, expected 7 as before") {
+	if fault.KindOf(err) != fault.Busy ||
+		!strings.Contains(err.Error(), "found 8 samples, expected 7 as before") {
 		t.Errorf("got %s, %v", shown(rows), err)
 	}
 }
@@ -28,7 +29,8 @@ func TestInterrupted(t *testing.T) {
 	for _, choice := range Choices {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errRead)
-		left, err := Apply(without(screen(), 1, "c", "e", "f"), Rule{Choice(choice), nil, nil}, "", tenGenes)
+		left, err := Apply(without(screen(), 1, "c", "e", "f"), Rule{Choice(choice), nil, nil}, "",
+			tenGenes)
 		if err == nil {
 			for _, err = range left.Batches(ctx, new(ingest.Account)) {
 				if err != nil {

@@ -79,7 +79,9 @@ func (m *memory) read(
 }
 
 // apply returns what is left of a set.
-func apply(t *testing.T, source ingest.SampleSource, rule Rule) (rows []row, columns ingest.Columns, counts ingest.Account, err error) {
+func apply(
+	t *testing.T, source ingest.SampleSource, rule Rule,
+) (rows []row, columns ingest.Columns, counts ingest.Account, err error) {
 	t.Helper()
 	left, err := Apply(source, rule, "set.tsv", tenGenes)
 	if err != nil {
@@ -91,7 +93,10 @@ func apply(t *testing.T, source ingest.SampleSource, rule Rule) (rows []row, col
 			t.Errorf("a batch starts at %d, expected %d", samples.First, len(rows))
 		}
 		for i := range samples.Len() {
-			rows = append(rows, row{string(samples.ID(i)), slices.Clone(samples.Genes(i)), slices.Clone(samples.Phenotypes(i)), samples.Attributes(i)})
+			rows = append(rows, row{
+				string(samples.ID(i)), slices.Clone(samples.Genes(i)),
+				slices.Clone(samples.Phenotypes(i)), samples.Attributes(i),
+			})
 		}
 		return nil
 	})

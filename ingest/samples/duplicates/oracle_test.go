@@ -36,10 +36,12 @@ func TestOracle(t *testing.T) {
 			rows, _, counts, err := apply(t, set, rule)
 			switch {
 			case refused != (err != nil):
-				t.Fatalf("%+v: %v, expected an error: %v, of\n%s", rule, err, refused, shown(set.rows))
+				t.Fatalf("%+v: %v, expected an error: %v, of\n%s", rule, err, refused,
+					shown(set.rows))
 			case refused:
 			case !alike(rows, want):
-				t.Fatalf("%+v: found\n%s\nwant\n%s\nof\n%s", rule, shown(rows), shown(want), shown(set.rows))
+				t.Fatalf("%+v: found\n%s\nwant\n%s\nof\n%s", rule, shown(rows), shown(want),
+					shown(set.rows))
 			case counts.Repeats != repeats || counts.Kept != len(want) || !counts.IsComplete():
 				t.Fatalf("%+v: found %+v, want %+v", rule, counts.Repeats, repeats)
 			}
@@ -59,10 +61,14 @@ func alike(found, want []row) bool {
 }
 
 func randomSet(random *rand.Rand) *memory {
-	set := &memory{size: 1 + random.IntN(7), columns: ingest.Columns{Phenotypes: ingest.NamedPhenotypes("y", "y_std", "z", "z_se")}}
+	set := &memory{
+		size:    1 + random.IntN(7),
+		columns: ingest.Columns{Phenotypes: ingest.NamedPhenotypes("y", "y_std", "z", "z_se")},
+	}
 	for k := range random.IntN(3) {
-		set.columns.Attributes = append(set.columns.Attributes, ingest.Attribute{Name: fmt.Sprint("a", k),
-			Type: []ingest.AttributeType{ingest.TextAttribute, ingest.NumberAttribute}[k]})
+		set.columns.Attributes = append(set.columns.Attributes,
+			ingest.Attribute{Name: fmt.Sprint("a", k),
+				Type: []ingest.AttributeType{ingest.TextAttribute, ingest.NumberAttribute}[k]})
 	}
 	values, genes := 1+random.IntN(3), 1+random.IntN(4)
 	for i := range random.IntN(60) {
@@ -102,7 +108,8 @@ func oracle(set *memory, rule Rule) (rows []row, repeats ingest.Repeats, refused
 		s := ""
 		for k, attribute := range set.columns.Attributes {
 			if among(attribute.Name) {
-				s += fmt.Sprintf("%v %q %v|", r.attributes[k].Text == nil, r.attributes[k].Text, r.attributes[k].Number)
+				s += fmt.Sprintf("%v %q %v|", r.attributes[k].Text == nil, r.attributes[k].Text,
+					r.attributes[k].Number)
 			}
 		}
 		return s
@@ -132,7 +139,9 @@ func oracle(set *memory, rule Rule) (rows []row, repeats ingest.Repeats, refused
 	for _, group := range order {
 		samples := groups[group]
 		for _, r := range samples {
-			others := func(name string) bool { return !grouped(name) && !slices.Contains(rule.Ignore, name) }
+			others := func(name string) bool {
+				return !grouped(name) && !slices.Contains(rule.Ignore, name)
+			}
 			differ := conditionOf(r, others) != conditionOf(samples[0], others)
 			refused = refused || rule.Merges() && differ
 		}
@@ -165,7 +174,9 @@ func oracle(set *memory, rule Rule) (rows []row, repeats ingest.Repeats, refused
 		rows = set.rows
 	case Last:
 		slices.SortFunc(rows, func(a, b row) int {
-			at := func(r row) int { return slices.IndexFunc(set.rows, func(other row) bool { return other.id == r.id }) }
+			at := func(r row) int {
+				return slices.IndexFunc(set.rows, func(other row) bool { return other.id == r.id })
+			}
 			return at(a) - at(b)
 		})
 	}

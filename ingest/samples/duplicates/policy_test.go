@@ -11,16 +11,26 @@ import (
 func screen() *memory {
 	return &memory{size: 2,
 		columns: ingest.Columns{
-			Phenotypes: ingest.NamedPhenotypes("fitness", "fitness_std", "fitness_se", "gene_interaction", "gene_interaction_p_value"),
-			Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}, {Name: "temperature", Type: ingest.NumberAttribute}},
+			Phenotypes: ingest.NamedPhenotypes("fitness", "fitness_std", "fitness_se",
+				"gene_interaction", "gene_interaction_p_value"),
+			Attributes: []ingest.Attribute{
+				{Name: "medium", Type: ingest.TextAttribute},
+				{Name: "temperature", Type: ingest.NumberAttribute},
+			},
 		},
 		rows: []row{
-			{"a", []uint32{1, 2}, measuredAs(1, 3, 0.3, 0.1, 0.01), []ingest.Value{text("YPD"), number64(30)}},
-			{"b", []uint32{3}, measuredAs(0.5, 0.2, 0.1, nan, nan), []ingest.Value{text("YPD"), number64(30)}},
-			{"c", []uint32{1, 2}, measuredAs(2, 4, 0.4, nan, 0.5), []ingest.Value{text("YPD"), number64(30)}},
-			{"d", []uint32{1}, measuredAs(nan, nan, nan, nan, nan), []ingest.Value{text("YPD"), number64(30)}},
-			{"e", []uint32{1, 2}, measuredAs(3, nan, nan, 0.3, 0.02), []ingest.Value{text("YPD"), number64(37)}},
-			{"f", []uint32{1}, measuredAs(nan, nan, 7, nan, nan), []ingest.Value{{}, number64(nan)}},
+			{"a", []uint32{1, 2}, measuredAs(1, 3, 0.3, 0.1, 0.01),
+				[]ingest.Value{text("YPD"), number64(30)}},
+			{"b", []uint32{3}, measuredAs(0.5, 0.2, 0.1, nan, nan),
+				[]ingest.Value{text("YPD"), number64(30)}},
+			{"c", []uint32{1, 2}, measuredAs(2, 4, 0.4, nan, 0.5),
+				[]ingest.Value{text("YPD"), number64(30)}},
+			{"d", []uint32{1}, measuredAs(nan, nan, nan, nan, nan),
+				[]ingest.Value{text("YPD"), number64(30)}},
+			{"e", []uint32{1, 2}, measuredAs(3, nan, nan, 0.3, 0.02),
+				[]ingest.Value{text("YPD"), number64(37)}},
+			{"f", []uint32{1}, measuredAs(nan, nan, 7, nan, nan),
+				[]ingest.Value{{}, number64(nan)}},
 			{"g", nil, measuredAs(1, 0.1, 0.1, 0, 1), []ingest.Value{text("YPD"), number64(30)}},
 		}}
 }
@@ -39,28 +49,108 @@ func TestChoices(t *testing.T) {
 		}
 		return m
 	}
-	unmeasured := &memory{size: 2, rows: []row{{id: "a", genes: []uint32{1}}, {id: "b"}, {id: "c", genes: []uint32{1}}, {id: "d", genes: []uint32{1}}}}
+	unmeasured := &memory{
+		size: 2,
+		rows: []row{
+			{id: "a", genes: []uint32{1}},
+			{id: "b"},
+			{id: "c", genes: []uint32{1}},
+			{id: "d", genes: []uint32{1}},
+		},
+	}
 	for name, test := range map[string]struct {
 		set     *memory
 		rule    Rule
 		ids     string
 		repeats ingest.Repeats
 	}{
-		"zero":              {screen(), Rule{}, "a b c d e f g", under(0)},
-		"keep":              {screen(), Rule{Keep, nil, nil}, "a b c d e f g", under(0)},
-		"keep, counting":    {screen(), Rule{Keep, []string{"temperature"}, nil}, "a b c d e f g", under(3)},
-		"first":             {noAttributes(screen()), Rule{First, nil, nil}, "a b d g", under(0)},
-		"last":              {noAttributes(screen()), Rule{Last, nil, nil}, "b e f g", under(0)},
-		"last, ignoring":    {screen(), Rule{Last, nil, []string{"medium", "temperature"}}, "b e f g", under(0)},
-		"mean":              {noAttributes(screen()), Rule{Mean, nil, nil}, "a b d g", under(0)},
-		"first by medium":   {screen(), Rule{First, []string{"medium"}, []string{"temperature"}}, "a b d f g", under(2)},
-		"last by medium":    {screen(), Rule{Last, []string{"medium"}, []string{"temperature"}}, "b d e f g", under(2)},
-		"mean by medium":    {screen(), Rule{Mean, []string{"medium"}, []string{"temperature"}}, "a b d f g", under(2)},
-		"first by both":     {screen(), Rule{First, []string{"temperature", "medium"}, nil}, "a b d e f g", under(3)},
-		"last by both":      {screen(), Rule{Last, []string{"medium", "temperature"}, nil}, "b c d e f g", under(3)},
-		"mean by both":      {screen(), Rule{Mean, []string{"medium", "temperature"}, nil}, "a b d e f g", under(3)},
-		"mean of nothing":   {unmeasured, Rule{Mean, nil, nil}, "a b", ingest.Repeats{Genotypes: 2, RepeatedGenotypes: 1, RepeatedSamples: 3}},
-		"error, all differ": {&memory{size: 1, rows: []row{{"a", []uint32{1}, nil, nil}, {"b", nil, nil, nil}}}, Rule{Error, nil, nil}, "a b", ingest.Repeats{Genotypes: 2}},
+		"zero": {set: screen(), ids: "a b c d e f g", repeats: under(0)},
+		"keep": {
+			set:     screen(),
+			rule:    Rule{Keep, nil, nil},
+			ids:     "a b c d e f g",
+			repeats: under(0),
+		},
+		"keep, counting": {
+			set:     screen(),
+			rule:    Rule{Keep, []string{"temperature"}, nil},
+			ids:     "a b c d e f g",
+			repeats: under(3),
+		},
+		"first": {
+			set:     noAttributes(screen()),
+			rule:    Rule{First, nil, nil},
+			ids:     "a b d g",
+			repeats: under(0),
+		},
+		"last": {
+			set:     noAttributes(screen()),
+			rule:    Rule{Last, nil, nil},
+			ids:     "b e f g",
+			repeats: under(0),
+		},
+		"last, ignoring": {
+			set:     screen(),
+			rule:    Rule{Last, nil, []string{"medium", "temperature"}},
+			ids:     "b e f g",
+			repeats: under(0),
+		},
+		"mean": {
+			set:     noAttributes(screen()),
+			rule:    Rule{Mean, nil, nil},
+			ids:     "a b d g",
+			repeats: under(0),
+		},
+		"first by medium": {
+			set:     screen(),
+			rule:    Rule{First, []string{"medium"}, []string{"temperature"}},
+			ids:     "a b d f g",
+			repeats: under(2),
+		},
+		"last by medium": {
+			set:     screen(),
+			rule:    Rule{Last, []string{"medium"}, []string{"temperature"}},
+			ids:     "b d e f g",
+			repeats: under(2),
+		},
+		"mean by medium": {
+			set:     screen(),
+			rule:    Rule{Mean, []string{"medium"}, []string{"temperature"}},
+			ids:     "a b d f g",
+			repeats: under(2),
+		},
+		"first by both": {
+			set:     screen(),
+			rule:    Rule{First, []string{"temperature", "medium"}, nil},
+			ids:     "a b d e f g",
+			repeats: under(3),
+		},
+		"last by both": {
+			set:     screen(),
+			rule:    Rule{Last, []string{"medium", "temperature"}, nil},
+			ids:     "b c d e f g",
+			repeats: under(3),
+		},
+		"mean by both": {
+			set:     screen(),
+			rule:    Rule{Mean, []string{"medium", "temperature"}, nil},
+			ids:     "a b d e f g",
+			repeats: under(3),
+		},
+		"mean of nothing": {
+			set:     unmeasured,
+			rule:    Rule{Mean, nil, nil},
+			ids:     "a b",
+			repeats: ingest.Repeats{Genotypes: 2, RepeatedGenotypes: 1, RepeatedSamples: 3},
+		},
+		"error, all differ": {
+			set: &memory{
+				size: 1, rows: []row{{"a", []uint32{1}, nil, nil}, {"b", nil, nil, nil}},
+			},
+			rule:    Rule{Error, nil, nil},
+			ids:     "a b",
+			repeats: ingest.Repeats{Genotypes: 2},
+		},
 	} {
 		rows, _, counts, err := apply(t, test.set, test.rule)
 		var ids []string
@@ -95,7 +185,8 @@ func TestMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := "fitness fitness_std fitness_se gene_interaction gene_interaction_p_value fitness_n fitness_sd gene_interaction_n gene_interaction_sd"
+	names := "fitness fitness_std fitness_se gene_interaction gene_interaction_p_value fitness_n " +
+		"fitness_sd gene_interaction_n gene_interaction_sd"
 	if found := strings.Join(columns.PhenotypeNames(), " "); found != names {
 		t.Errorf("phenotypes %s, want %s", found, names)
 	}
@@ -110,7 +201,8 @@ g[] 1 0.1 0.1 0 1 1 NaN 1 NaN`
 	for _, phenotype := range columns.Phenotypes {
 		of = append(of, phenotype.StatisticOf)
 	}
-	if found := strings.Join(of, " "); found != " fitness fitness  gene_interaction fitness fitness gene_interaction gene_interaction" {
+	found := strings.Join(of, " ")
+	if found != " fitness fitness  gene_interaction fitness fitness gene_interaction gene_interaction" {
 		t.Errorf("statistics of %q", found)
 	}
 

@@ -27,19 +27,24 @@ func noted(members, environment, label, value string, perturbations ...string) s
 		}
 		list = append(list, text+"}")
 	}
-	return fmt.Sprintf(`{"experiment": {%s "genotype": {"perturbations": [%s]}, "environment": %s, "phenotype": {"label_name": "%s", "%s": %s}}}`,
+	return fmt.Sprintf(`{"experiment": {%s "genotype": {"perturbations": [%s]}, "environment": `+
+		`%s, "phenotype": {"label_name": "%s", "%s": %s}}}`,
 		members, strings.Join(list, ", "), environment, label, label, value)
 }
 
 const (
-	ypd30 = `{"media": {"name": "YPD", "state": "solid"}, "temperature": {"value": 30, "unit": "Celsius"}}`
-	sc26  = `{"media": {"name": "SC", "state": "solid"}, "temperature": {"unit": "Celsius", "value": 26.5}}`
-	smf   = `"experiment_type": "fitness", "dataset_name": "Smf",`
-	dmi   = `"experiment_type": "gene interaction", "dataset_name": "Dmi",`
+	ypd30 = `{"media": {"name": "YPD", "state": "solid"}, "temperature": {"value": 30, "unit": ` +
+		`"Celsius"}}`
+	sc26 = `{"media": {"name": "SC", "state": "solid"}, "temperature": {"unit": "Celsius", ` +
+		`"value": 26.5}}`
+	smf = `"experiment_type": "fitness", "dataset_name": "Smf",`
+	dmi = `"experiment_type": "gene interaction", "dataset_name": "Dmi",`
 )
 
 // told describes columns and samples as texts: of an attribute NAME, or NAME: for numbers.
-func told(dir string, options samples.Spec, known ...*names.Resolver) (columns string, found []string, err error) {
+func told(
+	dir string, options samples.Spec, known ...*names.Resolver,
+) (columns string, found []string, err error) {
 	p, err := openFile(dir, abc, options, known...)
 	if err != nil {
 		return "", nil, err
@@ -81,71 +86,259 @@ func TestAttributes(t *testing.T) {
 		columns string
 		want    []string
 	}{
-		{"all", []string{noted(smf, ypd30, "fitness", "1", "A:deletion", "B:damp"), noted(smf, sc26, "fitness", "2", "C:allele")}, samples.Spec{},
-			"fitness experiment_type dataset_name medium temperature: perturbation_type",
-			[]string{`0 [0 1] [1] "fitness" "Smf" "YPD" 30 "deletion|damp"`, `1 [2] [2] "fitness" "Smf" "SC" 26.5 "allele"`}},
-		{"missing", []string{noted("", "null", "fitness", "1", "A"), noted(`"dataset_name": null,`, `{"media": {"name": null}, "temperature": null}`, "fitness", "1", "A:damp"), noted(smf, `{"media": null}`, "fitness", "1", "A", "B:damp")},
-			samples.Spec{}, "fitness perturbation_type experiment_type dataset_name",
-			[]string{`0 [0] [1] - - -`, `1 [0] [1] "damp" - -`, `2 [0 1] [1] "|damp" "fitness" "Smf"`}},
-		{"types in the order of the sample's genes", []string{noted("", "{}", "y", "1", "C:c", "A:a", "B:b"), noted("", "{}", "y", "1", "A:a", "C:c", "A:b", "A:a")}, samples.Spec{},
-			"y perturbation_type perturbation_count:", []string{`0 [0 1 2] [1] "a|b|c" NaN`, `1 [0 2] [1] "a+b|c" 4`}},
-		{"types of genes that the experiment does not have, or the graph", []string{"[" + noted("", "{}", "y", "1", "C:c") + "," + noted("", "{}", "y", "2", "X:x", "A:a") + "]"},
-			samples.Spec{UnknownGenes: ingest.DropGene}, "y y#2 perturbation_type perturbation_count: perturbation_type#2 experiment#2: perturbation_count#2: kinds", []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2 "a|c"`}},
-		{"types of a wild type", []string{noted("", "{}", "y", "1"), noted("", "{}", "y", "1", "A:a")}, samples.Spec{AllowWildtype: true},
-			"y perturbation_type", []string{`0 [] [1] -`, `1 [0] [1] "a"`}},
-		{"types of an alias", []string{noted("", "{}", "y", "1", "alpha:a", "A:b")}, samples.Spec{},
-			"y perturbation_type", []string{`0 [0 2] [1] "b|a"`}},
-		{"types that remove no node", []string{noted("", "{}", "y", "1", "C:over", "A:del", "B:damp"), noted("", "{}", "y", "1", "A:over", "A:del", "B:over"), noted("", "{}", "y", "1", "C:over", "A")},
-			samples.Spec{RemovingKinds: []string{"del"}}, "y perturbation_type perturbation_count:",
-			[]string{`0 [0] [1] "del|B=damp|C=over" NaN`, `1 [0] [1] "over+del|B=over" 3`, `2 [] [1] "A=|C=over" NaN`}},
-		{"experiments with one label", []string{"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(smf, sc26, "fitness", "2", "A") + "]"}, samples.Spec{},
-			"fitness fitness#2 experiment_type dataset_name medium temperature: experiment_type#2 dataset_name#2 medium#2 temperature#2: experiment#2:",
-			[]string{`0 [0] [1 2] "fitness" "Smf" "YPD" 30 "fitness" "Smf" "SC" 26.5 1`}},
+		{
+			name: "all",
+			records: []string{
+				noted(smf, ypd30, "fitness", "1", "A:deletion", "B:damp"),
+				noted(smf, sc26, "fitness", "2", "C:allele"),
+			},
+			columns: "fitness experiment_type dataset_name medium temperature: perturbation_type",
+			want: []string{
+				`0 [0 1] [1] "fitness" "Smf" "YPD" 30 "deletion|damp"`,
+				`1 [2] [2] "fitness" "Smf" "SC" 26.5 "allele"`,
+			},
+		},
+		{
+			name: "missing",
+			records: []string{
+				noted("", "null", "fitness", "1", "A"),
+				noted(`"dataset_name": null,`, `{"media": {"name": null}, "temperature": null}`,
+					"fitness", "1", "A:damp"),
+				noted(smf, `{"media": null}`, "fitness", "1", "A", "B:damp"),
+			},
+			columns: "fitness perturbation_type experiment_type dataset_name",
+			want: []string{
+				`0 [0] [1] - - -`, `1 [0] [1] "damp" - -`, `2 [0 1] [1] "|damp" "fitness" "Smf"`,
+			},
+		},
+		{
+			name: "types in the order of the sample's genes",
+			records: []string{
+				noted("", "{}", "y", "1", "C:c", "A:a", "B:b"),
+				noted("", "{}", "y", "1", "A:a", "C:c", "A:b", "A:a"),
+			},
+			columns: "y perturbation_type perturbation_count:",
+			want:    []string{`0 [0 1 2] [1] "a|b|c" NaN`, `1 [0 2] [1] "a+b|c" 4`},
+		},
+		{
+			name: "types of genes that the experiment does not have, or the graph",
+			records: []string{
+				"[" + noted("", "{}", "y", "1", "C:c") + "," + noted("", "{}", "y", "2", "X:x",
+					"A:a") + "]",
+			},
+			options: samples.Spec{UnknownGenes: ingest.DropGene},
+			columns: "y y#2 perturbation_type perturbation_count: perturbation_type#2 " +
+				"experiment#2: perturbation_count#2: kinds",
+			want: []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2 "a|c"`},
+		},
+		{
+			name:    "types of a wild type",
+			records: []string{noted("", "{}", "y", "1"), noted("", "{}", "y", "1", "A:a")},
+			options: samples.Spec{AllowWildtype: true},
+			columns: "y perturbation_type",
+			want:    []string{`0 [] [1] -`, `1 [0] [1] "a"`},
+		},
+		{
+			name:    "types of an alias",
+			records: []string{noted("", "{}", "y", "1", "alpha:a", "A:b")},
+			columns: "y perturbation_type",
+			want:    []string{`0 [0 2] [1] "b|a"`},
+		},
+		{
+			name: "types that remove no node",
+			records: []string{
+				noted("", "{}", "y", "1", "C:over", "A:del", "B:damp"),
+				noted("", "{}", "y", "1", "A:over", "A:del", "B:over"),
+				noted("", "{}", "y", "1", "C:over", "A"),
+			},
+			options: samples.Spec{RemovingKinds: []string{"del"}},
+			columns: "y perturbation_type perturbation_count:",
+			want: []string{
+				`0 [0] [1] "del|B=damp|C=over" NaN`, `1 [0] [1] "over+del|B=over" 3`,
+				`2 [] [1] "A=|C=over" NaN`,
+			},
+		},
+		{
+			name: "experiments with one label",
+			records: []string{
+				"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(smf, sc26, "fitness",
+					"2", "A") + "]",
+			},
+			columns: "fitness fitness#2 experiment_type dataset_name medium temperature: " +
+				"experiment_type#2 dataset_name#2 medium#2 temperature#2: experiment#2:",
+			want: []string{`0 [0] [1 2] "fitness" "Smf" "YPD" 30 "fitness" "Smf" "SC" 26.5 1`},
+		},
 		// A column of attributes serves all labels as long as that is no question of order.
-		{"labels in records of their own", []string{noted(smf, ypd30, "fitness", "1", "A"), noted(dmi, sc26, "gene_interaction", "2", "A")}, samples.Spec{},
-			"fitness gene_interaction experiment_type dataset_name medium temperature:",
-			[]string{`0 [0] [1 NaN] "fitness" "Smf" "YPD" 30`, `1 [0] [NaN 2] "gene interaction" "Dmi" "SC" 26.5`}},
-		{"labels in one record, in any order", []string{"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
-			"[" + noted(dmi, sc26, "gene_interaction", "3", "A") + "," + noted(smf, ypd30, "fitness", "4", "A") + "]"}, samples.Spec{Attributes: []string{"dataset_name", "gene_interaction.dataset_name", "gene_interaction.temperature"}},
-			"fitness gene_interaction dataset_name gene_interaction.dataset_name gene_interaction.temperature:",
-			[]string{`0 [0] [1 2] "Smf" "Dmi" 26.5`, `1 [0] [4 3] "Smf" "Dmi" 26.5`}},
+		{
+			name: "labels in records of their own",
+			records: []string{
+				noted(smf, ypd30, "fitness", "1", "A"),
+				noted(dmi, sc26, "gene_interaction", "2", "A"),
+			},
+			columns: "fitness gene_interaction experiment_type dataset_name medium temperature:",
+			want: []string{
+				`0 [0] [1 NaN] "fitness" "Smf" "YPD" 30`,
+				`1 [0] [NaN 2] "gene interaction" "Dmi" "SC" 26.5`,
+			},
+		},
+		{
+			name: "labels in one record, in any order",
+			records: []string{
+				"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(dmi, sc26,
+					"gene_interaction", "2", "A") + "]",
+				"[" + noted(dmi, sc26, "gene_interaction", "3", "A") + "," + noted(smf, ypd30,
+					"fitness", "4", "A") + "]",
+			},
+			options: samples.Spec{
+				Attributes: []string{
+					"dataset_name", "gene_interaction.dataset_name",
+					"gene_interaction.temperature",
+				},
+			},
+			columns: "fitness gene_interaction dataset_name gene_interaction.dataset_name " +
+				"gene_interaction.temperature:",
+			want: []string{`0 [0] [1 2] "Smf" "Dmi" 26.5`, `1 [0] [4 3] "Smf" "Dmi" 26.5`},
+		},
 		// Plain names are those of one label, whatever the others have.
-		{"labels in one record, the first without an environment", []string{"[" + noted(smf, "null", "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
-			noted(smf, ypd30, "fitness", "3", "A")}, samples.Spec{},
-			"fitness gene_interaction experiment_type dataset_name gene_interaction.experiment_type gene_interaction.dataset_name gene_interaction.medium gene_interaction.temperature: gene_interaction.experiment: gene_interaction.medium.state medium temperature: medium.state",
-			[]string{`0 [0] [1 2] "fitness" "Smf" "gene interaction" "Dmi" "SC" 26.5 1 "solid" - NaN -`, `1 [0] [3 NaN] "fitness" "Smf" - - - NaN NaN - "YPD" 30 "solid"`}},
-		{"another unit", []string{noted("", `{"temperature": {"value": 303.15, "unit": "Kelvin"}}`, "y", "1", "A"), noted("", `{"temperature": {"unit": "Celsius", "value": 30}}`, "y", "1", "A"), noted("", `{"temperature": {"value": 28}}`, "y", "1", "A")},
-			samples.Spec{}, "y temperature.Kelvin: temperature:", []string{`0 [0] [1] 303.15 NaN`, `1 [0] [1] NaN 30`, `2 [0] [1] NaN 28`}},
-		{"texts as they are", []string{noted(`"dataset_name": "a+ho\u0394|\t\"",`, `{"media": "YPD", "temperature": 30}`, "y", "1", "A")}, samples.Spec{},
-			"y dataset_name medium temperature:", []string{`0 [0] [1] "a+hoΔ|\t\"" "YPD" 30`}},
-		{"a temperature that is no number", []string{noted("", `{"temperature": {"value": NaN}}`, "y", "1", "A"), noted("", `{"temperature": {"value": -Infinity}}`, "y", "1", "A")}, samples.Spec{},
-			"y temperature:", []string{`0 [0] [1] NaN`, `1 [0] [1] NaN`}},
-		{"values that are not finite", []string{noted("", "{}", "y", `{"a": NaN, "b": -Infinity, "c": null, "d|": Infinity, "e": 1}`, "A"), noted("", "{}", "y", `{"a": 1}`, "A"), "[" + noted("", "{}", "y", `{"a": 2}`, "A") + "," + noted("", "{}", "z", "1e999", "A") + "]"},
-			samples.Spec{Phenotypes: []string{"y.a", "z"}}, "y.a z not_finite z.experiment: z.not_finite",
-			[]string{`0 [0] [NaN NaN] "{\"y.a\":NaN,\"y.b\":-Infinity,\"y.d|\":Infinity}" NaN -`, `1 [0] [1 NaN] - NaN -`, `2 [0] [2 NaN] - 1 "{\"z\":Infinity}"`}},
-		{"a pointer", []string{noted(smf, `{"$ref": "00", "kind": "environment"}`, "y", "1", "A")}, samples.Spec{},
-			"y experiment_type dataset_name environment", []string{`0 [0] [1] "fitness" "Smf" "00"`}},
-		{"columns in other roles", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{Phenotypes: []string{"temperature"}, Attributes: []string{"fitness", "medium"}},
-			"temperature fitness: medium", []string{`0 [0] [30] 1 "YPD"`}},
-		{"no attributes", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{Attributes: []string{}}, "fitness", []string{`0 [0] [1]`}},
-		{"left out", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{NotPhenotypes: []string{"fitness", "temperature"}},
-			"experiment_type dataset_name medium", []string{`0 [0] [] "fitness" "Smf" "YPD"`}},
-		{"read for a filter", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.Spec{Attributes: []string{"medium"}, NotPhenotypes: []string{"fitness"},
-			Where: `temperature > 1 and fitness > 1 and medium == "x" and other > 1`},
-			"medium fitness: temperature:", []string{`0 [0] [] "YPD" 1 30`}},
-		{"a label of texts", []string{noted("", "{}", "visual", `"high"`, "A"), noted("", "{}", "visual", "null", "A")}, samples.Spec{},
-			"visual not_finite", []string{`0 [0] [] "high" "{\"visual\":null}"`, `1 [0] [] - "{\"visual\":null}"`}},
-		{"a label without a number", []string{noted("", "{}", "y", "null", "A"), noted("", "{}", "y", `{"a": NaN}`, "A"), noted("", "{}", "y", `{"a": null}`, "A"), noted("", "{}", "y", "{}", "A")}, samples.Spec{Phenotypes: []string{}},
-			"not_finite", []string{`0 [0] [] "{\"y\":null}"`, `1 [0] [] "{\"y.a\":NaN}"`, `2 [0] [] "{\"y\":null}"`, `3 [0] [] "{\"y\":null}"`}},
-		{"a label named as an attribute", []string{noted(smf, ypd30, "medium", "1", "A")}, samples.Spec{Attributes: []string{"medium.medium"}},
-			"medium medium.medium", []string{`0 [0] [1] "YPD"`}},
+		{
+			name: "labels in one record, the first without an environment",
+			records: []string{
+				"[" + noted(smf, "null", "fitness", "1", "A") + "," + noted(dmi, sc26,
+					"gene_interaction", "2", "A") + "]",
+				noted(smf, ypd30, "fitness", "3", "A"),
+			},
+			columns: "fitness gene_interaction experiment_type dataset_name " +
+				"gene_interaction.experiment_type gene_interaction.dataset_name " +
+				"gene_interaction.medium gene_interaction.temperature: " +
+				"gene_interaction.experiment: gene_interaction.medium.state medium temperature: " +
+				"medium.state",
+			want: []string{
+				`0 [0] [1 2] "fitness" "Smf" "gene interaction" "Dmi" "SC" 26.5 1 "solid" - NaN -`,
+				`1 [0] [3 NaN] "fitness" "Smf" - - - NaN NaN - "YPD" 30 "solid"`,
+			},
+		},
+		{
+			name: "another unit",
+			records: []string{
+				noted("", `{"temperature": {"value": 303.15, "unit": "Kelvin"}}`, "y", "1", "A"),
+				noted("", `{"temperature": {"unit": "Celsius", "value": 30}}`, "y", "1", "A"),
+				noted("", `{"temperature": {"value": 28}}`, "y", "1", "A"),
+			},
+			columns: "y temperature.Kelvin: temperature:",
+			want:    []string{`0 [0] [1] 303.15 NaN`, `1 [0] [1] NaN 30`, `2 [0] [1] NaN 28`},
+		},
+		{
+			name: "texts as they are",
+			records: []string{
+				noted(`"dataset_name": "a+ho\u0394|\t\"",`, `{"media": "YPD", "temperature": 30}`,
+					"y", "1", "A"),
+			},
+			columns: "y dataset_name medium temperature:",
+			want:    []string{`0 [0] [1] "a+hoΔ|\t\"" "YPD" 30`},
+		},
+		{
+			name: "a temperature that is no number",
+			records: []string{
+				noted("", `{"temperature": {"value": NaN}}`, "y", "1", "A"),
+				noted("", `{"temperature": {"value": -Infinity}}`, "y", "1", "A"),
+			},
+			columns: "y temperature:",
+			want:    []string{`0 [0] [1] NaN`, `1 [0] [1] NaN`},
+		},
+		{
+			name: "values that are not finite",
+			records: []string{
+				noted("", "{}", "y",
+					`{"a": NaN, "b": -Infinity, "c": null, "d|": Infinity, "e": 1}`, "A"),
+				noted("", "{}", "y", `{"a": 1}`, "A"),
+				"[" + noted("", "{}", "y", `{"a": 2}`, "A") + "," + noted("", "{}", "z", "1e999",
+					"A") + "]",
+			},
+			options: samples.Spec{Phenotypes: []string{"y.a", "z"}},
+			columns: "y.a z not_finite z.experiment: z.not_finite",
+			want: []string{
+				`0 [0] [NaN NaN] "{\"y.a\":NaN,\"y.b\":-Infinity,\"y.d|\":Infinity}" NaN -`,
+				`1 [0] [1 NaN] - NaN -`, `2 [0] [2 NaN] - 1 "{\"z\":Infinity}"`,
+			},
+		},
+		{
+			name:    "a pointer",
+			records: []string{noted(smf, `{"$ref": "00", "kind": "environment"}`, "y", "1", "A")},
+			columns: "y experiment_type dataset_name environment",
+			want:    []string{`0 [0] [1] "fitness" "Smf" "00"`},
+		},
+		{
+			name:    "columns in other roles",
+			records: []string{noted(smf, ypd30, "fitness", "1", "A")},
+			options: samples.Spec{
+				Phenotypes: []string{"temperature"}, Attributes: []string{"fitness", "medium"},
+			},
+			columns: "temperature fitness: medium",
+			want:    []string{`0 [0] [30] 1 "YPD"`},
+		},
+		{
+			name:    "no attributes",
+			records: []string{noted(smf, ypd30, "fitness", "1", "A")},
+			options: samples.Spec{Attributes: []string{}},
+			columns: "fitness",
+			want:    []string{`0 [0] [1]`},
+		},
+		{
+			name:    "left out",
+			records: []string{noted(smf, ypd30, "fitness", "1", "A")},
+			options: samples.Spec{NotPhenotypes: []string{"fitness", "temperature"}},
+			columns: "experiment_type dataset_name medium",
+			want:    []string{`0 [0] [] "fitness" "Smf" "YPD"`},
+		},
+		{
+			name:    "read for a filter",
+			records: []string{noted(smf, ypd30, "fitness", "1", "A")},
+			options: samples.Spec{
+				Attributes:    []string{"medium"},
+				NotPhenotypes: []string{"fitness"},
+				Where:         `temperature > 1 and fitness > 1 and medium == "x" and other > 1`,
+			},
+			columns: "medium fitness: temperature:",
+			want:    []string{`0 [0] [] "YPD" 1 30`},
+		},
+		{
+			name: "a label of texts",
+			records: []string{
+				noted("", "{}", "visual", `"high"`, "A"), noted("", "{}", "visual", "null", "A"),
+			},
+			columns: "visual not_finite",
+			want: []string{
+				`0 [0] [] "high" "{\"visual\":null}"`, `1 [0] [] - "{\"visual\":null}"`,
+			},
+		},
+		{
+			name: "a label without a number",
+			records: []string{
+				noted("", "{}", "y", "null", "A"), noted("", "{}", "y", `{"a": NaN}`, "A"),
+				noted("", "{}", "y", `{"a": null}`, "A"), noted("", "{}", "y", "{}", "A"),
+			},
+			options: samples.Spec{Phenotypes: []string{}},
+			columns: "not_finite",
+			want: []string{
+				`0 [0] [] "{\"y\":null}"`, `1 [0] [] "{\"y.a\":NaN}"`, `2 [0] [] "{\"y\":null}"`,
+				`3 [0] [] "{\"y\":null}"`,
+			},
+		},
+		{
+			name:    "a label named as an attribute",
+			records: []string{noted(smf, ypd30, "medium", "1", "A")},
+			options: samples.Spec{Attributes: []string{"medium.medium"}},
+			columns: "medium medium.medium",
+			want:    []string{`0 [0] [1] "YPD"`},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, numbered(test.records))
 			columns, samples, err := told(dir, test.options, knownTo(test.name))
 			if err != nil || columns != test.columns || !slices.Equal(samples, test.want) {
-				t.Errorf("got  %s %q, %v\nwant %s %q", columns, samples, err, test.columns, test.want)
+				t.Errorf("got  %s %q, %v\nwant %s %q", columns, samples, err, test.columns,
+					test.want)
 			}
 		})
 	}
@@ -167,22 +360,80 @@ func TestAttributeErrors(t *testing.T) {
 		want    string
 		hint    string
 	}{
-		{"text behind a number", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"temperature": "30"}`, "y", "1", "A")}, samples.Spec{},
-			`record 1: attribute "temperature": found a text, expected a number as in record 0`, "--attributes"},
-		{"number behind a text, in the record of another label", []string{noted(`"dataset_name": "x",`, "{}", "y", "1", "A"), noted(`"dataset_name": 5,`, "{}", "z", "1", "A")}, samples.Spec{},
-			`record 0: attribute "dataset_name": found a text, expected a number as in record 1`, "--attributes"},
-		{"pointer behind an environment", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.Spec{},
-			`record 1: attribute "medium": found a list, an object or a pointer, expected a text or a number`, "--attributes"},
-		{"only pointers, named", []string{noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.Spec{Attributes: []string{"medium"}}, `column "medium": found type`, "--attributes"},
-		{"no such attribute", []string{noted(smf, ypd30, "y", "1", "A")}, samples.Spec{Attributes: []string{"temprature"}},
-			`found columns y, experiment_type, dataset_name, medium, temperature, expected attribute column "temprature"`, `did you mean "temperature"?`},
-		{"a type of two", []string{noted("", "{}", "y", "1", "A:a|b")}, samples.Spec{}, `record 0: found perturbation type "a|b", expected one without |`, ""},
-		{"bytes that are no text", []string{noted("\"dataset_name\": \"\xff\",", "{}", "y", "1", "A")}, samples.Spec{}, `record 0: found text "\xff", expected UTF-8`, ""},
-		{"a label that is not UTF-8", []string{noted("", "{}", "y\xff", "1", "A")}, samples.Spec{}, `record 0: found text "y\xff", expected UTF-8`, ""},
-		{"two units", []string{titer("1", "g/L"), titer("1", "g/L"), titer("1000", "mg/L")}, samples.Spec{},
-			`record 2: phenotype "titer": found a value in "mg/L", expected "g/L" as in the records before it`, "--not-phenotypes titer"},
-		{"attribute of text as phenotype", []string{noted(smf, ypd30, "y", "1", "A")}, samples.Spec{Phenotypes: []string{"medium"}},
-			`record 0: phenotype "medium": found a text, a list or an object, expected a number`, "--not-phenotypes"},
+		{
+			name: "text behind a number",
+			records: []string{
+				noted("", ypd30, "y", "1", "A"),
+				noted("", `{"temperature": "30"}`, "y", "1", "A"),
+			},
+			want: `record 1: attribute "temperature": found a text, expected a number as in ` +
+				`record 0`,
+			hint: "--attributes",
+		},
+		{
+			name: "number behind a text, in the record of another label",
+			records: []string{
+				noted(`"dataset_name": "x",`, "{}", "y", "1", "A"),
+				noted(`"dataset_name": 5,`, "{}", "z", "1", "A"),
+			},
+			want: `record 0: attribute "dataset_name": found a text, expected a number as in ` +
+				`record 1`,
+			hint: "--attributes",
+		},
+		{
+			name: "pointer behind an environment",
+			records: []string{
+				noted("", ypd30, "y", "1", "A"), noted("", `{"$ref": "00"}`, "y", "1", "A"),
+			},
+			want: `record 1: attribute "medium": found a list, an object or a pointer, expected ` +
+				`a text or a number`,
+			hint: "--attributes",
+		},
+		{
+			name:    "only pointers, named",
+			records: []string{noted("", `{"$ref": "00"}`, "y", "1", "A")},
+			options: samples.Spec{Attributes: []string{"medium"}},
+			want:    `column "medium": found type`,
+			hint:    "--attributes",
+		},
+		{
+			name:    "no such attribute",
+			records: []string{noted(smf, ypd30, "y", "1", "A")},
+			options: samples.Spec{Attributes: []string{"temprature"}},
+			want: `found columns y, experiment_type, dataset_name, medium, temperature, ` +
+				`expected attribute column "temprature"`,
+			hint: `did you mean "temperature"?`,
+		},
+		{
+			name:    "a type of two",
+			records: []string{noted("", "{}", "y", "1", "A:a|b")},
+			want:    `record 0: found perturbation type "a|b", expected one without |`,
+		},
+		{
+			name:    "bytes that are no text",
+			records: []string{noted("\"dataset_name\": \"\xff\",", "{}", "y", "1", "A")},
+			want:    `record 0: found text "\xff", expected UTF-8`,
+		},
+		{
+			name:    "a label that is not UTF-8",
+			records: []string{noted("", "{}", "y\xff", "1", "A")},
+			want:    `record 0: found text "y\xff", expected UTF-8`,
+		},
+		{
+			name:    "two units",
+			records: []string{titer("1", "g/L"), titer("1", "g/L"), titer("1000", "mg/L")},
+			want: `record 2: phenotype "titer": found a value in "mg/L", expected "g/L" as in ` +
+				`the records before it`,
+			hint: "--not-phenotypes titer",
+		},
+		{
+			name:    "attribute of text as phenotype",
+			records: []string{noted(smf, ypd30, "y", "1", "A")},
+			options: samples.Spec{Phenotypes: []string{"medium"}},
+			want: `record 0: phenotype "medium": found a text, a list or an object, expected ` +
+				`a number`,
+			hint: "--not-phenotypes",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -194,40 +445,92 @@ func TestAttributeErrors(t *testing.T) {
 	t.Run("named twice", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, numbered([]string{noted(smf, ypd30, "y", "1", "A")}))
-		_, _, err := told(dir, samples.Spec{Attributes: []string{"medium"}, NotPhenotypes: []string{"medium"}})
-		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), `--not-phenotypes: column "medium" of `+dir+" is already an attribute") {
+		_, _, err := told(dir,
+			samples.Spec{Attributes: []string{"medium"}, NotPhenotypes: []string{"medium"}})
+		if fault.KindOf(err) != fault.Usage ||
+			!strings.Contains(err.Error(), `--not-phenotypes: column "medium" of `+dir+" is already an attribute") {
 			t.Errorf("got %v", err)
 		}
 	})
 }
 
 func titer(value, unit string) string {
-	return fmt.Sprintf(`{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "A"}]}, "phenotype": {"titer": %s, "titer_unit": "%s", "titer_se": 0.5, "label_name": "titer", "label_statistic_name": "titer_se"}}}`, value, unit)
+	return fmt.Sprintf(`{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": `+
+		`"A"}]}, "phenotype": {"titer": %s, "titer_unit": "%s", "titer_se": 0.5, "label_name": `+
+		`"titer", "label_statistic_name": "titer_se"}}}`,
+		value, unit)
 }
 
 // What a store says of its phenotypes: whose statistic one is, its unit, what was measured.
 func TestPhenotypes(t *testing.T) {
 	const a = `[{"systematic_gene_name": "A"}]`
-	vector := `{"experiment": {"genotype": {"perturbations": ` + a + `}, "phenotype": {"label_name": "m", "label_statistic_name": "s", "m": {%s}, "s": {%s}%s}}}`
+	vector := `{"experiment": {"genotype": {"perturbations": ` + a +
+		`}, "phenotype": {"label_name": "m", "label_statistic_name": "s", "m": {%s}, "s": {%s}%s}}}`
 	for _, test := range []struct {
 		name    string
 		records []string
 		options samples.Spec
 		want    string
 	}{
-		{"statistics", []string{"[" + fitness("1", "A") + "," + fitness("2", "A") + "," + experiment("y", "p", `"y": 1, "p": 0.1`, "A") + "," + experiment("z", "p", `"z": 1, "p": 0.1`, "A") + "]"}, samples.Spec{},
-			"fitness; fitness_se of fitness; fitness#2; fitness_se#2 of fitness#2; y; p of y; z; z.p of z"},
-		{"members", []string{fmt.Sprintf(vector, `"a": 1`, `"a": 2, "b": 3, "c": 4`, ""), fmt.Sprintf(vector, `"b": 1`, `"b": 2`, "")}, samples.Spec{},
-			"m.a; s.a of m.a; s.b of m.b; s.c; m.b"},
-		{"of a phenotype that is left out", []string{fitness("1", "A")}, samples.Spec{NotPhenotypes: []string{"fitness"}}, "fitness_se"},
-		{"of an attribute", []string{fitness("1", "A")}, samples.Spec{Attributes: []string{"fitness"}}, "fitness_se"},
-		{"its own", []string{experiment("y", "y", `"y": 1`, "A")}, samples.Spec{}, "y"},
-		{"no statistic named", []string{experiment("y", "", `"y": 1, "n_samples": 4`, "A")}, samples.Spec{Phenotypes: []string{"y"}}, "y"},
-		{"units", []string{titer("1", "g/L"), titer("2", "g/L")}, samples.Spec{}, "titer in g/L; titer_se of titer"},
-		{"unit of a rate", []string{`{"experiment": {"genotype": {"perturbations": ` + a + `}, "phenotype": {"label_name": "synthesis_rate", "synthesis_rate": {"a": 1, "b": 2}, "rate_unit": "molecules/min"}}}`}, samples.Spec{},
-			"synthesis_rate.a in molecules/min; synthesis_rate.b in molecules/min"},
-		{"measurements", []string{fmt.Sprintf(vector, `"a": 1`, "", `, "measurement_type": "z_score"`), fmt.Sprintf(vector, `"a": 1, "b": 2`, "", `, "measurement_type": "log2_ratio"`)}, samples.Spec{},
-			"m.a (of several measurement types); m.b (log2_ratio)"},
+		{
+			name: "statistics",
+			records: []string{
+				"[" + fitness("1", "A") + "," + fitness("2", "A") + "," + experiment("y", "p",
+					`"y": 1, "p": 0.1`, "A") + "," + experiment("z", "p", `"z": 1, "p": 0.1`, "A") +
+					"]",
+			},
+			want: "fitness; fitness_se of fitness; fitness#2; fitness_se#2 of fitness#2; y; p of " +
+				"y; z; z.p of z",
+		},
+		{
+			name: "members",
+			records: []string{
+				fmt.Sprintf(vector, `"a": 1`, `"a": 2, "b": 3, "c": 4`, ""),
+				fmt.Sprintf(vector, `"b": 1`, `"b": 2`, ""),
+			},
+			want: "m.a; s.a of m.a; s.b of m.b; s.c; m.b",
+		},
+		{
+			name:    "of a phenotype that is left out",
+			records: []string{fitness("1", "A")},
+			options: samples.Spec{NotPhenotypes: []string{"fitness"}},
+			want:    "fitness_se",
+		},
+		{
+			name:    "of an attribute",
+			records: []string{fitness("1", "A")},
+			options: samples.Spec{Attributes: []string{"fitness"}},
+			want:    "fitness_se",
+		},
+		{name: "its own", records: []string{experiment("y", "y", `"y": 1`, "A")}, want: "y"},
+		{
+			name:    "no statistic named",
+			records: []string{experiment("y", "", `"y": 1, "n_samples": 4`, "A")},
+			options: samples.Spec{Phenotypes: []string{"y"}},
+			want:    "y",
+		},
+		{
+			name:    "units",
+			records: []string{titer("1", "g/L"), titer("2", "g/L")},
+			want:    "titer in g/L; titer_se of titer",
+		},
+		{
+			name: "unit of a rate",
+			records: []string{
+				`{"experiment": {"genotype": {"perturbations": ` + a +
+					`}, "phenotype": {"label_name": "synthesis_rate", "synthesis_rate": {"a": 1, ` +
+					`"b": 2}, "rate_unit": "molecules/min"}}}`,
+			},
+			want: "synthesis_rate.a in molecules/min; synthesis_rate.b in molecules/min",
+		},
+		{
+			name: "measurements",
+			records: []string{
+				fmt.Sprintf(vector, `"a": 1`, "", `, "measurement_type": "z_score"`),
+				fmt.Sprintf(vector, `"a": 1, "b": 2`, "", `, "measurement_type": "log2_ratio"`),
+			},
+			want: "m.a (of several measurement types); m.b (log2_ratio)",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -265,7 +568,8 @@ func TestManyRecords(t *testing.T) {
 	records := make(map[string]string)
 	var want []string
 	for i := range count {
-		records[fmt.Sprint(i)] = noted(smf, fmt.Sprintf(`{"temperature": %d}`, i%7), "fitness", fmt.Sprint(i), "B") + strings.Repeat(" ", i%3000)
+		records[fmt.Sprint(i)] = noted(smf, fmt.Sprintf(`{"temperature": %d}`, i%7), "fitness",
+			fmt.Sprint(i), "B") + strings.Repeat(" ", i%3000)
 		want = append(want, fmt.Sprintf(`%d [1] [%d NaN] %d`, i, i, i%7))
 	}
 	records[fmt.Sprint(count)] = noted("", "{}", "last", "5", "A")
@@ -302,7 +606,8 @@ func TestTemporaryFile(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", filepath.Join(temporary, "nowhere"))
 	_, _, _, err := read(dir, samples.Spec{})
-	if fault.KindOf(err) != fault.Failed || fault.HintOf(err) == "" || !strings.Contains(err.Error(), temporary) {
+	if fault.KindOf(err) != fault.Failed || fault.HintOf(err) == "" ||
+		!strings.Contains(err.Error(), temporary) {
 		t.Errorf("got %v (hint %q)", err, fault.HintOf(err))
 	}
 }

@@ -37,7 +37,9 @@ func write(t testing.TB, dir string, records map[string]string) {
 func writeFile(t testing.TB, text string, path ...string) {
 	t.Helper()
 	name := filepath.Join(path...)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+	err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+		os.WriteFile(name, []byte(text), 0o644))
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -48,9 +50,12 @@ func experiment(label, statistic, values string, genes ...string) string {
 	var perturbations []string
 	for i, gene := range genes {
 		kind := []string{"deletion", "damp", "allele", "kanmx_deletion", "gene_addition"}[i%5]
-		perturbations = append(perturbations, fmt.Sprintf(`{"systematic_gene_name": "%s", "perturbation_type": "%s"}`, gene, kind))
+		perturbations = append(perturbations,
+			fmt.Sprintf(`{"systematic_gene_name": "%s", "perturbation_type": "%s"}`, gene, kind))
 	}
-	return fmt.Sprintf(`{"experiment": {"genotype": {"perturbations": [%s]}, "phenotype": {"label_name": "%s", "label_statistic_name": "%s", %s}}, "experiment_reference": {"x": NaN}}`,
+	return fmt.Sprintf(`{"experiment": {"genotype": {"perturbations": [%s]}, "phenotype": `+
+		`{"label_name": "%s", "label_statistic_name": "%s", %s}}, "experiment_reference": {"x": `+
+		`NaN}}`,
 		strings.Join(perturbations, ", "), label, statistic, values)
 }
 
@@ -73,8 +78,13 @@ func deflate(text string) string {
 func TestOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	sets := map[string][]int{
-		"none": nil, "zero": {0}, "nine": {9}, "ten": {10}, "edges": {0, 9, 10, 11, 99, 100, 109, 110, 999, 1000, 1001, 99999, 100000},
-		"large": {7, 999999999999999999, 100000000000000000, 123456789012345678}, "no one digit": {12345, 678},
+		"none":         nil,
+		"zero":         {0},
+		"nine":         {9},
+		"ten":          {10},
+		"edges":        {0, 9, 10, 11, 99, 100, 109, 110, 999, 1000, 1001, 99999, 100000},
+		"large":        {7, 999999999999999999, 100000000000000000, 123456789012345678},
+		"no one digit": {12345, 678},
 	}
 	for _, n := range []int{10, 11, 100, 1234} {
 		for i := range n {
@@ -95,7 +105,8 @@ func TestOrder(t *testing.T) {
 			dir, records := t.TempDir(), make(map[string]string)
 			slices.Sort(numbers)
 			for _, number := range numbers {
-				records[fmt.Sprint(prefix, number)] = fitness(fmt.Sprint(number%1_000_000_000), "A") + strings.Repeat(" ", r.IntN(2)*r.IntN(6000))
+				records[fmt.Sprint(prefix, number)] = fitness(fmt.Sprint(number%1_000_000_000),
+					"A") + strings.Repeat(" ", r.IntN(2)*r.IntN(6000))
 			}
 			write(t, dir, records)
 			store, err := torchcell.Open(dir)
@@ -106,7 +117,8 @@ func TestOrder(t *testing.T) {
 				var got []int
 				err = store.Records(func(r *torchcell.Record) error {
 					got = append(got, r.Number)
-					if value := r.Experiments[0].Values[0].Number; value != float64(r.Number%1_000_000_000) {
+					value := r.Experiments[0].Values[0].Number
+					if value != float64(r.Number%1_000_000_000) {
 						t.Errorf("record %d has value %v", r.Number, value)
 					}
 					return nil
@@ -122,7 +134,9 @@ func TestOrder(t *testing.T) {
 var abc, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 
 // read returns the samples of a perturbation set as texts.
-func read(dir string, options samples.Spec, known ...*names.Resolver) (p ingest.SampleSource, found []string, counts string, err error) {
+func read(
+	dir string, options samples.Spec, known ...*names.Resolver,
+) (p ingest.SampleSource, found []string, counts string, err error) {
 	if p, err = openFile(dir, abc, options, known...); err != nil {
 		return nil, nil, counts, err
 	}
@@ -147,41 +161,154 @@ func TestPerturbations(t *testing.T) {
 		want       []string
 		counts     string
 	}{
-		{"objects, keys with a prefix", map[string]string{"data_2": fitness("0.5", "A"), "data_10": fitness("1", "C", "B")}, "", samples.Spec{},
-			"fitness fitness_se", "", []string{"2 [0] [0.5 NaN]", "10 [1 2] [1 NaN]"}, "2 kept"},
-		{"arrays", map[string]string{"0": "[" + fitness(`1, "fitness_se": 0.1`, "A") + "]", "1": "[" + fitness(`2, "fitness_se": null`, "B") + "]"}, "", samples.Spec{},
-			"fitness fitness_se", "", []string{"0 [0] [1 0.1]", "1 [1] [2 NaN]"}, "2 kept"},
-		{"zlib with gaps", map[string]string{"19": deflate("[" + fitness("1", "A") + "]"), "3": deflate(fitness("NaN", "A", "B"))}, fmt.Sprintf(manifest, "zlib"), samples.Spec{},
-			"fitness fitness_se", "", []string{"3 [0 1] [NaN NaN]", "19 [0] [1 NaN]"}, "2 kept"},
-		{"part of a build, plain", map[string]string{"19": fitness("1", "A"), "3": fitness("2", "A")}, fmt.Sprintf(manifest, "none"), samples.Spec{},
-			"fitness fitness_se", "", []string{"3 [0] [2 NaN]", "19 [0] [1 NaN]"}, "2 kept"},
-		{"several experiments", map[string]string{
-			"0": "[" + fitness("1", "A", "B") + "," + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": -0.1, "gene_interaction_p_value": 0.04`, "A", "B") + "]",
-			"1": "[" + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": 0.2`, "C") + "]",
-			"2": "[" + fitness("3", "C") + "," + fitness(`4, "fitness_se": 0.4`, "C") + "," + fitness("5", "A") + "]"}, "", samples.Spec{},
-			"fitness fitness_se gene_interaction gene_interaction_p_value fitness#2 fitness_se#2 fitness#3 fitness_se#3", "",
-			[]string{"0 [0 1] [1 NaN -0.1 0.04 NaN NaN NaN NaN]", "1 [2] [NaN NaN 0.2 NaN NaN NaN NaN NaN]", "2 [0 2] [3 NaN NaN NaN 4 0.4 5 NaN]"}, "3 kept"},
-		{"infinite", map[string]string{"0": fitness(`Infinity, "fitness_se": -Infinity`, "A"), "1": fitness("1e999", "A"), "2": fitness("2", "A")}, "", samples.Spec{},
-			"fitness fitness_se", "", []string{"0 [0] [NaN NaN]", "1 [0] [NaN NaN]", "2 [0] [2 NaN]"}, "3 kept, 3 infinite_value"},
-		{"one statistic of two labels", map[string]string{"0": "[" + experiment("x", "p", `"x": 1, "p": 0.1`, "A") + "," + experiment("y", "p", `"y": 2, "p": 0.2`, "A") + "]",
-			"1": experiment("y", "p", `"y": 3, "p": 0.3`, "A")}, "", samples.Spec{},
-			"x p y y.p", "", []string{"0 [0] [1 0.1 2 0.2]", "1 [0] [NaN NaN 3 0.3]"}, "2 kept"},
-		{"members and texts", map[string]string{"0": experiment("m", "s", `"m": {"a": 1, "b": "x"}, "s": {"a": 2}`, "A"), "1": experiment("t", "u", `"t": "high"`, "A")}, "", samples.Spec{},
-			"m.a s.a u", "", []string{"0 [0] [1 2 NaN]", "1 [0] [NaN NaN NaN]"}, "2 kept"},
-		{"truth values", map[string]string{"0": experiment("is_essential", "", `"is_essential": true`, "A"), "1": experiment("is_essential", "", `"is_essential": false`, "A")}, "", samples.Spec{Phenotypes: []string{"is_essential"}},
-			"is_essential", "", []string{"0 [0] [1]", "1 [0] [0]"}, "2 kept"},
-		{"phenotypes chosen", map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")}, "", samples.Spec{Phenotypes: []string{"fitness_se"}},
-			"fitness_se", "fitness", []string{"0 [0] [0.5]"}, "1 kept"},
-		{"phenotypes left out", map[string]string{"0": experiment("y", "s", `"y": "x", "s": 2`, "A"), "1": experiment("y", "s", `"y": 1`, "A")}, "", samples.Spec{NotPhenotypes: []string{"y"}},
-			"s", "y", []string{"0 [0] [2]", "1 [0] [NaN]"}, "2 kept"},
-		{"unknown, repeated, none", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X")}, "",
-			samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true},
-			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, "2 kept, 1 no_gene_left, 1 wildtype, 1 unknown_left_out, 1 repeated_gene"},
-		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.Spec{UnknownGenes: ingest.DropSample},
-			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, "1 kept, 2 unknown_gene"},
-		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.Spec{},
-			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, "1 kept"},
-		{"empty", nil, "", samples.Spec{}, "", "", nil, "0 kept"},
+		{
+			name: "objects, keys with a prefix",
+			records: map[string]string{
+				"data_2": fitness("0.5", "A"), "data_10": fitness("1", "C", "B"),
+			},
+			phenotypes: "fitness fitness_se",
+			want:       []string{"2 [0] [0.5 NaN]", "10 [1 2] [1 NaN]"},
+			counts:     "2 kept",
+		},
+		{
+			name: "arrays",
+			records: map[string]string{
+				"0": "[" + fitness(`1, "fitness_se": 0.1`, "A") + "]",
+				"1": "[" + fitness(`2, "fitness_se": null`, "B") + "]",
+			},
+			phenotypes: "fitness fitness_se",
+			want:       []string{"0 [0] [1 0.1]", "1 [1] [2 NaN]"},
+			counts:     "2 kept",
+		},
+		{
+			name: "zlib with gaps",
+			records: map[string]string{
+				"19": deflate("[" + fitness("1", "A") + "]"),
+				"3":  deflate(fitness("NaN", "A", "B")),
+			},
+			manifest:   fmt.Sprintf(manifest, "zlib"),
+			phenotypes: "fitness fitness_se",
+			want:       []string{"3 [0 1] [NaN NaN]", "19 [0] [1 NaN]"},
+			counts:     "2 kept",
+		},
+		{
+			name:       "part of a build, plain",
+			records:    map[string]string{"19": fitness("1", "A"), "3": fitness("2", "A")},
+			manifest:   fmt.Sprintf(manifest, "none"),
+			phenotypes: "fitness fitness_se",
+			want:       []string{"3 [0] [2 NaN]", "19 [0] [1 NaN]"},
+			counts:     "2 kept",
+		},
+		{
+			name: "several experiments",
+			records: map[string]string{
+				"0": "[" + fitness("1", "A", "B") + "," + experiment("gene_interaction",
+					"gene_interaction_p_value",
+					`"gene_interaction": -0.1, "gene_interaction_p_value": 0.04`, "A", "B") + "]",
+				"1": "[" + experiment("gene_interaction", "gene_interaction_p_value",
+					`"gene_interaction": 0.2`, "C") + "]",
+				"2": "[" + fitness("3", "C") + "," + fitness(`4, "fitness_se": 0.4`, "C") + "," +
+					fitness("5", "A") + "]"},
+			phenotypes: "fitness fitness_se gene_interaction gene_interaction_p_value fitness#2 " +
+				"fitness_se#2 fitness#3 fitness_se#3",
+			want: []string{
+				"0 [0 1] [1 NaN -0.1 0.04 NaN NaN NaN NaN]",
+				"1 [2] [NaN NaN 0.2 NaN NaN NaN NaN NaN]", "2 [0 2] [3 NaN NaN NaN 4 0.4 5 NaN]",
+			},
+			counts: "3 kept",
+		},
+		{
+			name: "infinite",
+			records: map[string]string{
+				"0": fitness(`Infinity, "fitness_se": -Infinity`, "A"),
+				"1": fitness("1e999", "A"),
+				"2": fitness("2", "A"),
+			},
+			phenotypes: "fitness fitness_se",
+			want:       []string{"0 [0] [NaN NaN]", "1 [0] [NaN NaN]", "2 [0] [2 NaN]"},
+			counts:     "3 kept, 3 infinite_value",
+		},
+		{
+			name: "one statistic of two labels",
+			records: map[string]string{
+				"0": "[" + experiment("x", "p", `"x": 1, "p": 0.1`, "A") + "," + experiment("y",
+					"p", `"y": 2, "p": 0.2`, "A") + "]",
+				"1": experiment("y", "p", `"y": 3, "p": 0.3`, "A"),
+			},
+			phenotypes: "x p y y.p",
+			want:       []string{"0 [0] [1 0.1 2 0.2]", "1 [0] [NaN NaN 3 0.3]"},
+			counts:     "2 kept",
+		},
+		{
+			name: "members and texts",
+			records: map[string]string{
+				"0": experiment("m", "s", `"m": {"a": 1, "b": "x"}, "s": {"a": 2}`, "A"),
+				"1": experiment("t", "u", `"t": "high"`, "A"),
+			},
+			phenotypes: "m.a s.a u",
+			want:       []string{"0 [0] [1 2 NaN]", "1 [0] [NaN NaN NaN]"},
+			counts:     "2 kept",
+		},
+		{
+			name: "truth values",
+			records: map[string]string{
+				"0": experiment("is_essential", "", `"is_essential": true`, "A"),
+				"1": experiment("is_essential", "", `"is_essential": false`, "A"),
+			},
+			options:    samples.Spec{Phenotypes: []string{"is_essential"}},
+			phenotypes: "is_essential",
+			want:       []string{"0 [0] [1]", "1 [0] [0]"},
+			counts:     "2 kept",
+		},
+		{
+			name:       "phenotypes chosen",
+			records:    map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")},
+			options:    samples.Spec{Phenotypes: []string{"fitness_se"}},
+			phenotypes: "fitness_se",
+			ignored:    "fitness",
+			want:       []string{"0 [0] [0.5]"},
+			counts:     "1 kept",
+		},
+		{
+			name: "phenotypes left out",
+			records: map[string]string{
+				"0": experiment("y", "s", `"y": "x", "s": 2`, "A"),
+				"1": experiment("y", "s", `"y": 1`, "A"),
+			},
+			options:    samples.Spec{NotPhenotypes: []string{"y"}},
+			phenotypes: "s",
+			ignored:    "y",
+			want:       []string{"0 [0] [2]", "1 [0] [NaN]"},
+			counts:     "2 kept",
+		},
+		{
+			name: "unknown, repeated, none",
+			records: map[string]string{
+				"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X"),
+			},
+			options:    samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true},
+			phenotypes: "fitness fitness_se",
+			want:       []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"},
+			counts:     "2 kept, 1 no_gene_left, 1 wildtype, 1 unknown_left_out, 1 repeated_gene",
+		},
+		{
+			name: "unknown, samples dropped",
+			records: map[string]string{
+				"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X"),
+			},
+			options:    samples.Spec{UnknownGenes: ingest.DropSample},
+			phenotypes: "fitness fitness_se",
+			want:       []string{"1 [1] [2 NaN]"},
+			counts:     "1 kept, 2 unknown_gene",
+		},
+		{
+			name:       "aliases",
+			records:    map[string]string{"0": fitness("1", "alpha")},
+			phenotypes: "fitness fitness_se",
+			want:       []string{"0 [2] [1 NaN]"},
+			counts:     "1 kept",
+		},
+		{name: "empty", counts: "0 kept"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -198,8 +325,11 @@ func TestPerturbations(t *testing.T) {
 			if !slices.Equal(got, test.want) || counts != test.counts {
 				t.Errorf("got  %q %+v\nwant %q %+v", got, counts, test.want, test.counts)
 			}
-			if names, ignored := strings.Join(p.Columns().PhenotypeNames(), " "), strings.Join(p.Columns().Ignored, " "); names != test.phenotypes || ignored != test.ignored {
-				t.Errorf("phenotypes %q, ignored %q, want %q and %q", names, ignored, test.phenotypes, test.ignored)
+			names := strings.Join(p.Columns().PhenotypeNames(), " ")
+			ignored := strings.Join(p.Columns().Ignored, " ")
+			if names != test.phenotypes || ignored != test.ignored {
+				t.Errorf("phenotypes %q, ignored %q, want %q and %q", names, ignored,
+					test.phenotypes, test.ignored)
 			}
 			var inputs []ingest.Input
 			for _, file := range files {
@@ -207,7 +337,11 @@ func TestPerturbations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				inputs = append(inputs, ingest.Input{Name: file, Bytes: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content))})
+				inputs = append(inputs, ingest.Input{
+					Name:   file,
+					Bytes:  int64(len(content)),
+					SHA256: fmt.Sprintf("%x", sha256.Sum256(content)),
+				})
 			}
 			if found := p.Inputs(); !reflect.DeepEqual(found, inputs) {
 				t.Errorf("inputs %v, want %v", found, inputs)
@@ -225,34 +359,144 @@ func TestErrors(t *testing.T) {
 		want     string // DIR is the folder
 		hint     string
 	}{
-		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.Spec{}, `read perturbations DIR: record 12: gene "X" is not in the graph`, "--unknown-genes"},
-		{"no gene", map[string]string{"5": fitness("1")}, "", samples.Spec{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
-		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.Spec{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "spaces"},
-		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", samples.Spec{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},
-		{"pickle", map[string]string{"0": "\x80\x04\x95"}, "", samples.Spec{}, "read torchcell store DIR: record 0: byte 0: found", "processed/lmdb"},
-		{"zlib without STORE.json", map[string]string{"0": deflate(fitness("1", "A"))}, "", samples.Spec{}, "record 0: byte 0", "STORE.json"},
-		{"not zlib", map[string]string{"0": fitness("1", "A")}, `{"codec": "zlib"}`, samples.Spec{}, "record 0: zlib", ""},
-		{"zlib cut off", map[string]string{"0": deflate(fitness("1", "A"))[:30]}, `{"codec": "zlib"}`, samples.Spec{}, "record 0: unexpected EOF", ""},
-		{"other codec", map[string]string{"0": fitness("1", "A")}, `{"codec": "lz4"}`, samples.Spec{}, `found codec "lz4", expected none or zlib`, ""},
-		{"bad STORE.json", map[string]string{"0": fitness("1", "A")}, `{"codec": `, samples.Spec{}, "read DIR/STORE.json: unexpected end", ""},
-		{"records missing", map[string]string{"0": fitness("1", "A")}, `{"codec": "none", "n_pool": 2}`, samples.Spec{}, "found 1 record, expected 2", ""},
-		{"number beyond the build", map[string]string{"7": fitness("1", "A")}, `{"codec": "none", "n_records_keyspace": 7}`, samples.Spec{}, "found record 7, expected a number below 7", ""},
-		{"two kinds of keys", map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")}, "", samples.Spec{}, `found the key "data_1"`, ""},
-		{"padded keys", map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")}, "", samples.Spec{}, `found the key "002"`, ""},
-		{"another key", map[string]string{"data_0": fitness("1", "A"), "data_x": fitness("1", "A")}, "", samples.Spec{}, `found the key "data_x"`, ""},
-		{"text behind a number", map[string]string{"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A")}, "", samples.Spec{},
-			`record 1: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
-		{"text before a number", map[string]string{"0": experiment("y", "", `"y": "x"`, "A"), "1": experiment("y", "", `"y": 1`, "A")}, "", samples.Spec{},
-			`record 0: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
-		{"text in a phenotype that is wanted", map[string]string{"0": experiment("y", "", `"y": "x"`, "A")}, "", samples.Spec{Phenotypes: []string{"y"}},
-			`record 0: phenotype "y": found a text`, ""},
-		{"no such phenotype to leave out", map[string]string{"0": fitness("1", "A")}, "", samples.Spec{NotPhenotypes: []string{"fitness_sd"}},
-			`expected phenotype column "fitness_sd"`, `did you mean "fitness_se"?`},
-		{"integer beyond float64", map[string]string{"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A")}, "", samples.Spec{},
-			"record 1: found integer \"-9007199254740993\", which a 64-bit floating-point number cannot hold exactly", ""},
-		{"number too small", map[string]string{"0": fitness("1e-320", "A"), "1": fitness("-1e-400", "A")}, "", samples.Spec{},
-			"record 1: found number \"-1e-400\", which is too small for a 64-bit floating-point number", ""},
-		{"damaged record", map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]}, "", samples.Spec{}, "record 1: byte 100: found the end", ""},
+		{
+			name:    "unknown gene",
+			records: map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")},
+			want:    `read perturbations DIR: record 12: gene "X" is not in the graph`,
+			hint:    "--unknown-genes",
+		},
+		{
+			name:    "no gene",
+			records: map[string]string{"5": fitness("1")},
+			want:    "read perturbations DIR: record 5: the sample deletes no gene",
+			hint:    "allow_wildtype=true",
+		},
+		{
+			name:    "gene with a blank",
+			records: map[string]string{"5": fitness("1", "A ")},
+			options: samples.Spec{UnknownGenes: ingest.DropGene},
+			want:    `record 5: found gene "A "`,
+			hint:    "spaces",
+		},
+		{
+			name:    "no such phenotype",
+			records: map[string]string{"0": fitness("1", "A")},
+			options: samples.Spec{Phenotypes: []string{"z"}},
+			want: `found columns fitness, fitness_se, perturbation_type, expected phenotype ` +
+				`column "z"`,
+			hint: "rename the column, or name",
+		},
+		{
+			name:    "pickle",
+			records: map[string]string{"0": "\x80\x04\x95"},
+			want:    "read torchcell store DIR: record 0: byte 0: found",
+			hint:    "processed/lmdb",
+		},
+		{
+			name:    "zlib without STORE.json",
+			records: map[string]string{"0": deflate(fitness("1", "A"))},
+			want:    "record 0: byte 0",
+			hint:    "STORE.json",
+		},
+		{
+			name:     "not zlib",
+			records:  map[string]string{"0": fitness("1", "A")},
+			manifest: `{"codec": "zlib"}`,
+			want:     "record 0: zlib",
+		},
+		{
+			name:     "zlib cut off",
+			records:  map[string]string{"0": deflate(fitness("1", "A"))[:30]},
+			manifest: `{"codec": "zlib"}`,
+			want:     "record 0: unexpected EOF",
+		},
+		{
+			name:     "other codec",
+			records:  map[string]string{"0": fitness("1", "A")},
+			manifest: `{"codec": "lz4"}`,
+			want:     `found codec "lz4", expected none or zlib`,
+		},
+		{
+			name:     "bad STORE.json",
+			records:  map[string]string{"0": fitness("1", "A")},
+			manifest: `{"codec": `,
+			want:     "read DIR/STORE.json: unexpected end",
+		},
+		{
+			name:     "records missing",
+			records:  map[string]string{"0": fitness("1", "A")},
+			manifest: `{"codec": "none", "n_pool": 2}`,
+			want:     "found 1 record, expected 2",
+		},
+		{
+			name:     "number beyond the build",
+			records:  map[string]string{"7": fitness("1", "A")},
+			manifest: `{"codec": "none", "n_records_keyspace": 7}`,
+			want:     "found record 7, expected a number below 7",
+		},
+		{
+			name:    "two kinds of keys",
+			records: map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")},
+			want:    `found the key "data_1"`,
+		},
+		{
+			name:    "padded keys",
+			records: map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")},
+			want:    `found the key "002"`,
+		},
+		{
+			name:    "another key",
+			records: map[string]string{"data_0": fitness("1", "A"), "data_x": fitness("1", "A")},
+			want:    `found the key "data_x"`,
+		},
+		{
+			name: "text behind a number",
+			records: map[string]string{
+				"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A"),
+			},
+			want: `record 1: phenotype "y": found a text, a list or an object, expected a number`,
+			hint: "--not-phenotypes y",
+		},
+		{
+			name: "text before a number",
+			records: map[string]string{
+				"0": experiment("y", "", `"y": "x"`, "A"), "1": experiment("y", "", `"y": 1`, "A"),
+			},
+			want: `record 0: phenotype "y": found a text, a list or an object, expected a number`,
+			hint: "--not-phenotypes y",
+		},
+		{
+			name:    "text in a phenotype that is wanted",
+			records: map[string]string{"0": experiment("y", "", `"y": "x"`, "A")},
+			options: samples.Spec{Phenotypes: []string{"y"}},
+			want:    `record 0: phenotype "y": found a text`,
+		},
+		{
+			name:    "no such phenotype to leave out",
+			records: map[string]string{"0": fitness("1", "A")},
+			options: samples.Spec{NotPhenotypes: []string{"fitness_sd"}},
+			want:    `expected phenotype column "fitness_sd"`,
+			hint:    `did you mean "fitness_se"?`,
+		},
+		{
+			name: "integer beyond float64",
+			records: map[string]string{
+				"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A"),
+			},
+			want: "record 1: found integer \"-9007199254740993\", which a 64-bit floating-point " +
+				"number cannot hold exactly",
+		},
+		{
+			name:    "number too small",
+			records: map[string]string{"0": fitness("1e-320", "A"), "1": fitness("-1e-400", "A")},
+			want: "record 1: found number \"-1e-400\", which is too small for a 64-bit " +
+				"floating-point number",
+		},
+		{
+			name:    "damaged record",
+			records: map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]},
+			want:    "record 1: byte 100: found the end",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -267,7 +511,10 @@ func TestErrors(t *testing.T) {
 	t.Run("columns named", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"0": fitness("1", "A")})
-		for _, options := range []samples.Spec{{IDColumn: "strain"}, {Phenotypes: []string{"fitness"}, NotPhenotypes: []string{"fitness"}}} {
+		for _, options := range []samples.Spec{
+			{IDColumn: "strain"},
+			{Phenotypes: []string{"fitness"}, NotPhenotypes: []string{"fitness"}},
+		} {
 			if _, _, _, err := read(dir, options); fault.KindOf(err) != fault.Usage {
 				t.Errorf("got %v, want wrong usage", err)
 			}
@@ -288,7 +535,8 @@ func TestErrors(t *testing.T) {
 		}
 		write(t, dir, map[string]string{"1": fitness("1", "A")})
 		_, err = sets.ReadAll(p)
-		if fault.KindOf(err) != fault.Busy || !errors.Is(err, inputfile.ErrChanged) || !strings.Contains(err.Error(), filepath.Join(dir, "data.mdb")) {
+		if fault.KindOf(err) != fault.Busy || !errors.Is(err, inputfile.ErrChanged) ||
+			!strings.Contains(err.Error(), filepath.Join(dir, "data.mdb")) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -308,8 +556,10 @@ func TestErrors(t *testing.T) {
 
 func refused(t *testing.T, err error, want, hint string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || fault.KindOf(err) != fault.Input || fault.HintOf(err) == "" || !strings.Contains(fault.HintOf(err), hint) {
-		t.Errorf("got %v (kind %d, hint %q)\nwant %s (hint %q)", err, fault.KindOf(err), fault.HintOf(err), want, hint)
+	if err == nil || !strings.Contains(err.Error(), want) || fault.KindOf(err) != fault.Input ||
+		fault.HintOf(err) == "" || !strings.Contains(fault.HintOf(err), hint) {
+		t.Errorf("got %v (kind %d, hint %q)\nwant %s (hint %q)", err, fault.KindOf(err),
+			fault.HintOf(err), want, hint)
 	}
 }
 
@@ -340,7 +590,8 @@ func TestUnfinished(t *testing.T) {
 			for _, path := range []string{dir, ".", dir + "/"} {
 				_, samples, _, err := read(path, samples.Spec{})
 				if !test.ok {
-					refused(t, err, "the stage is unfinished: found no STAGE_COMPLETE", "torchcell finish its build")
+					refused(t, err, "the stage is unfinished: found no STAGE_COMPLETE",
+						"torchcell finish its build")
 				} else if err != nil || len(samples) != 1 {
 					t.Errorf("%s: %d samples, %v", path, len(samples), err)
 				}
@@ -368,7 +619,8 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, samples, _, err := read(dir, samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true})
+		_, samples, _, err := read(dir,
+			samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Errorf("%s: %v of kind %d", what, err, fault.KindOf(err))
 		}
@@ -377,7 +629,9 @@ func TestDamage(t *testing.T) {
 		}
 		return err == nil
 	}
-	for _, size := range []int{0, 1, 100, 4096, 8192, 12288, 12289, len(whole) / 2, len(whole) - 4096} {
+	for _, size := range []int{
+		0, 1, 100, 4096, 8192, 12288, 12289, len(whole) / 2, len(whole) - 4096,
+	} {
 		if check(fmt.Sprintf("cut to %d bytes", size), whole[:size]) {
 			t.Errorf("cut to %d bytes: no error", size)
 		}
