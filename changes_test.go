@@ -198,7 +198,8 @@ func (m *moments) Done()          {}
 
 // buildAt builds DIR/NAME from the files in dir, and calls do at its moments.
 func buildAt(
-	t *testing.T, dir, name, perturbations string, variant store.Variant, shard int, do map[string]func(),
+	t *testing.T, dir, name, perturbations string,
+	variant store.Variant, shard int, do map[string]func(),
 ) (*Result, error) {
 	m := &moments{Handler: slog.DiscardHandler, do: do}
 	if list, ok := strings.CutPrefix(perturbations, "combinations:"); ok {

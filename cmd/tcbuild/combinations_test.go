@@ -69,14 +69,10 @@ func TestLastCombinations(t *testing.T) {
 			fmt.Sprintf("combinations:genes.txt:4:%d:%d", all-2, all))...)
 	o := must(t, f.dir, "inspect", "end", "--samples", ":", "--json")
 	for i, want := range []string{
-		fmt.Sprintf(
-			`{"sample":0,"sample_id":"%d","genes":["Y295","Y297","Y298","Y299"],"perturbation_indices":[295,297,298,299],"phenotypes":{},`,
-			all-2,
-		),
-		fmt.Sprintf(
-			`{"sample":1,"sample_id":"%d","genes":["Y296","Y297","Y298","Y299"],"perturbation_indices":[296,297,298,299],"phenotypes":{},`,
-			all-1,
-		),
+		fmt.Sprintf(`{"sample":0,"sample_id":"%d","genes":["Y295","Y297","Y298","Y299"],`+
+			`"perturbation_indices":[295,297,298,299],"phenotypes":{},`, all-2),
+		fmt.Sprintf(`{"sample":1,"sample_id":"%d","genes":["Y296","Y297","Y298","Y299"],`+
+			`"perturbation_indices":[296,297,298,299],"phenotypes":{},`, all-1),
 	} {
 		if line := strings.Split(o.stdout, "\n")[i]; !strings.HasPrefix(line, want) {
 			t.Errorf("got %s, want %s", line, want)

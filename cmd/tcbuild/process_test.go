@@ -222,9 +222,9 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // test could stop it, it may be done. "N PATTERN" stops it when a file has N bytes.
 const stopVariable = "TCBUILD_TEST_STOP"
 
-// stopAt stops this process when a file has so many bytes. This goroutine, and the one that receives
-// signals, need not wait for those that build: there are more threads than goroutines, and all
-// others let this one go first, also on a busy machine.
+// stopAt stops this process when a file has so many bytes. This goroutine, and the one that
+// receives signals, need not wait for those that build: there are more threads than goroutines, and
+// all others let this one go first, also on a busy machine.
 func stopAt(size int64, pattern string) {
 	runtime.GOMAXPROCS(64)
 	runtime.LockOSThread()

@@ -63,7 +63,8 @@ func torchcellFixture(t *testing.T) fixture {
 func TestTorchcellStore(t *testing.T) {
 	t.Parallel()
 	f := torchcellFixture(t)
-	const attributes = "experiment_type,temperature,perturbation_type" // a temperature in a table is a phenotype otherwise
+	// a temperature in a table is a phenotype otherwise
+	const attributes = "experiment_type,temperature,perturbation_type"
 	dataset := func(mode, perturbations, out string) []string {
 		return []string{
 			"dataset", "--mode", mode, "--graph", "graph", "--perturbations", perturbations,
@@ -98,12 +99,19 @@ func TestTorchcellStore(t *testing.T) {
 		"--perturbations", "processed/lmdb", "variants=[indices]")
 	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
 		"ingested.tsv")
-	if want := "samples: 150 of 150 entries of lmdb\ngenotypes: 135, of which 13 repeat, in 28 samples; all are kept\nphenotypes: fitness, fitness_se\nattributes: experiment_type, temperature, perturbation_type\ncolumns left out: none\n"; o.stdout != want {
-		t.Errorf("got %q, want %q", o.stdout, want)
+	const printed = "samples: 150 of 150 entries of lmdb\n" +
+		"genotypes: 135, of which 13 repeat, in 28 samples; all are kept\n" +
+		"phenotypes: fitness, fitness_se\n" +
+		"attributes: experiment_type, temperature, perturbation_type\ncolumns left out: none\n"
+	if o.stdout != printed {
+		t.Errorf("got %q, want %q", o.stdout, printed)
 	}
 	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "ingested.tsv", "--out",
 		"ingested", "--attributes", attributes)
-	if got, want := manifestOf(t, filepath.Join(f.dir, "ingested")).LogicalContent, manifestOf(t, filepath.Join(f.dir, "indices")).LogicalContent; got != want {
+	contentOf := func(name string) string {
+		return manifestOf(t, filepath.Join(f.dir, name)).LogicalContent
+	}
+	if got, want := contentOf("ingested"), contentOf("indices"); got != want {
 		t.Errorf("ingested: logical content %s, want %s", got, want)
 	}
 	summary := func(path string) *inspect.PerturbationSummary {
@@ -205,7 +213,8 @@ func TestTorchcellInfiniteValues(t *testing.T) {
 	if !strings.Contains(o.stderr, "infinite phenotype values count as missing") {
 		t.Errorf("stderr:\n%s", o.stderr)
 	}
-	if o := must(t, f.dir, "inspect", "out", "--samples", "0:1", "--json"); !strings.Contains(o.stdout, `"phenotypes":{"fitness":null,"fitness_std":null}`) {
+	o = must(t, f.dir, "inspect", "out", "--samples", "0:1", "--json")
+	if !strings.Contains(o.stdout, `"phenotypes":{"fitness":null,"fitness_std":null}`) {
 		t.Errorf("got %s", o.stdout)
 	}
 }

@@ -99,8 +99,8 @@ func TestScreenAccounts(t *testing.T) {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
 		account := screen.Account()
-		if account.Rows != entries || !account.IsComplete() || account.Kept != len(texts) ||
-			(err != nil) != (len(texts) == 0) {
+		isWhole := account.Rows == entries && account.IsComplete() && account.Kept == len(texts)
+		if isEmpty := len(texts) == 0; !isWhole || isEmpty != (err != nil) {
 			t.Fatalf("seed %d, round %d: %d entries, %d samples, error %v, %s\n%s", seed, round,
 				entries, len(texts), err, report, text.String())
 		}
@@ -160,9 +160,7 @@ func TestScreenNames(t *testing.T) {
 				switch {
 				case c.want != nil:
 					check.Fault(t, err, fault.Input, c.want...)
-				case !allow &&
-					(fault.KindOf(err) != fault.Input ||
-						!strings.Contains(fault.HintOf(err), "allow_duplicate_ids=true")):
+				case !allow && !asksToAllow(err):
 					t.Errorf("%q: got %v, hint %q, expected a hint at allow_duplicate_ids", c.text,
 						err, fault.HintOf(err))
 				case allow && err != nil && !strings.Contains(err.Error(), "NONE1"):
@@ -171,6 +169,12 @@ func TestScreenNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// asksToAllow reports whether an error is bad input with a hint at allow_duplicate_ids.
+func asksToAllow(err error) bool {
+	return fault.KindOf(err) == fault.Input &&
+		strings.Contains(fault.HintOf(err), "allow_duplicate_ids=true")
 }
 
 // readBack reads a perturbation set as readScreen does a screen.

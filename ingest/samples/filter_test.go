@@ -2,13 +2,14 @@ package samples
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/internal/testing/check"
+	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 )
 
@@ -35,11 +36,11 @@ func samplesOf(path string, options Spec) (columns ingest.Columns, samples []str
 // it reads.
 func TestFilterOfColumnsLeftOut(t *testing.T) {
 	dir := t.TempDir()
-	text := filepath.Join(dir, "set.tsv")
-	if err := os.WriteFile(text, []byte("sample_id\tgenes\tx\tmedium\tgap\tplate\n"+
-		"s0\tA\t0.5\tYPD\t\t1\ns1\tB\t\tSC\t\t2\ns2\tA|B\t1.5\t\t\t3\ns3\tA\t2.5\tSC\t\t\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	text := inputs.Write(t, "set.tsv", "sample_id\tgenes\tx\tmedium\tgap\tplate\n"+
+		"s0\tA\t0.5\tYPD\t\t1\n"+
+		"s1\tB\t\tSC\t\t2\n"+
+		"s2\tA|B\t1.5\t\t\t3\n"+
+		"s3\tA\t2.5\tSC\t\t\n")
 	binary := filepath.Join(dir, "set.arrow")
 	set, err := openFile(text, ab, Spec{})
 	if err != nil {
@@ -110,9 +111,9 @@ func TestFilterOfListsLeftOut(t *testing.T) {
 		Phenotypes:    []string{"float"},
 		Where:         `missing(list)`,
 	})
-	if fault.KindOf(err) != fault.Input ||
-		!strings.Contains(err.Error(), `column "list": found type list of texts, expected texts or numbers`) ||
-		!strings.Contains(fault.HintOf(err), "--where") {
-		t.Errorf("got %v (%s)", err, fault.HintOf(err))
+	check.Fault(t, err, fault.Input,
+		`column "list": found type list of texts, expected texts or numbers`)
+	if hint := fault.HintOf(err); !strings.Contains(hint, "--where") {
+		t.Errorf("got %v (%s)", err, hint)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"tcbuild/ingest/names"
 )
 
-// openFile opens a set in a file, with the names that a test knows besides ids. Any share of its rows may be dropped.
+// openFile opens a set in a file, with the names that a test knows besides ids. Any share of its
+// rows may be dropped.
 func openFile(
 	path string, genes *ingest.Nodes, spec Spec, known ...*names.Resolver,
 ) (ingest.SampleSource, error) {

@@ -239,8 +239,8 @@ func TestRemovingKinds(t *testing.T) {
 		})
 		switch {
 		case missed != nil:
-			if err == nil ||
-				!strings.Contains(err.Error(), fmt.Sprintf("no perturbation is of kind %q", missed[0])) {
+			want := fmt.Sprintf("no perturbation is of kind %q", missed[0])
+			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Fatalf("%s%q: got %v, want %q", table, removing, err, missed)
 			}
 		case wrong != nil:

@@ -409,8 +409,9 @@ func TestRealScreens(t *testing.T) {
 				t.Fatal(err)
 			}
 			check.Accounts(t, ingest.Accounts{screen.Account()})
-			if screen.Account().Rows != test.rows || counts.Kept != test.samples ||
-				genes != test.genes || test.sum != 0 && math.Abs(sum-test.sum) > 1e-6 {
+			isSum := test.sum == 0 || math.Abs(sum-test.sum) <= 1e-6
+			got := [...]int{screen.Account().Rows, counts.Kept, genes}
+			if got != [...]int{test.rows, test.samples, test.genes} || !isSum {
 				t.Errorf("%d rows, %d samples of %d genes, sum %v; want %d, %d, %d, %v\n%s",
 					screen.Account().Rows, counts.Kept, genes, sum, test.rows, test.samples,
 					test.genes, test.sum, screen.Account())
@@ -477,7 +478,9 @@ func BenchmarkScreens(b *testing.B) {
 	for _, kind := range []struct {
 		name, source, text string
 	}{
-		{"sga", "costanzo2016", sga.String()}, {"emap", "emap", emap.String()}, {"matrix", "matrix", wide.String()},
+		{"sga", "costanzo2016", sga.String()},
+		{"emap", "emap", emap.String()},
+		{"matrix", "matrix", wide.String()},
 	} {
 		b.Run("kind="+kind.name, func(b *testing.B) {
 			screen, err := openForm(screenOf(b, kind.source, kind.text, ""),

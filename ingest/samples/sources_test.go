@@ -124,7 +124,8 @@ func TestRealPerturbations(t *testing.T) {
 			if counts != test.counts || deleted != test.deleted ||
 				strings.Join(p.Columns().PhenotypeNames(), " ") != test.phenotypes {
 				t.Errorf("counts %+v, %d genes, phenotypes %q; want %+v, %d, %s",
-					counts, deleted, p.Columns().PhenotypeNames(), test.counts, test.deleted, test.phenotypes)
+					counts, deleted, p.Columns().PhenotypeNames(),
+					test.counts, test.deleted, test.phenotypes)
 			}
 
 			test.spec.UnknownGenes, test.spec.AllowWildtype = ingest.RefuseUnknownGenes, false

@@ -18,6 +18,7 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/check"
 	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 	"tcbuild/internal/testing/testrun"
@@ -621,7 +622,8 @@ func TestPerturbationErrors(t *testing.T) {
 		if got, want := strings.Join(p.Columns().Ignored, " "), "date"; got != want {
 			t.Errorf("ignored %q, expected %q", got, want)
 		}
-		if got, want := strings.Join(p.Columns().AttributeNames(), " "), "text binary dictionary"; got != want {
+		got, want = strings.Join(p.Columns().AttributeNames(), " "), "text binary dictionary"
+		if got != want {
 			t.Errorf("attributes %q, expected %q", got, want)
 		}
 	})
@@ -652,10 +654,8 @@ func TestPerturbationErrors(t *testing.T) {
 		path := inputs.Write(t, "p.tsv", "g\th\nA\tB\n")
 		options := Spec{GenesColumns: []string{"g", "h"}, GeneDelimiter: "+"}
 		_, err := openFile(path, threeGenes, options)
-		if fault.KindOf(err) != fault.Usage ||
-			!strings.Contains(err.Error(), `found gene_delimiter "+", but no column whose texts it separates`) {
-			t.Errorf("got %v", err)
-		}
+		check.Fault(t, err, fault.Usage,
+			`found gene_delimiter "+", but no column whose texts it separates`)
 		p, err := openFile(inputs.Write(t, "p.tsv", "g\th\tkinds\nA\tB\tx+y\n"), threeGenes,
 			options)
 		if err != nil {
@@ -762,8 +762,9 @@ func TestWrite(t *testing.T) {
 			}
 			columns := p.Columns()
 			columns.Guessed = nil // of text
-			if !slices.Equal(got, want) || !strings.HasPrefix(counts, fmt.Sprint(n, " kept")) ||
-				n > 0 && !reflect.DeepEqual(columns, samples.columns) {
+			isSame := slices.Equal(got, want) && strings.HasPrefix(counts, fmt.Sprint(n, " kept"))
+			hasColumns := n == 0 || reflect.DeepEqual(columns, samples.columns)
+			if !isSame || !hasColumns {
 				t.Errorf("%s of %d samples: read %d others back, with columns %+v", name, n,
 					len(got), p.Columns())
 			}
@@ -879,8 +880,8 @@ func TestExcelDates(t *testing.T) {
 		if err == nil {
 			_, err = sets.ReadAll(p)
 		}
-		if err == nil ||
-			strings.Contains(err.Error(), "a date, as Excel makes") != slices.Contains(dates, name) {
+		isDate := slices.Contains(dates, name)
+		if err == nil || isDate != strings.Contains(err.Error(), "a date, as Excel makes") {
 			t.Errorf("%s: found %v", name, err)
 		}
 	}

@@ -35,7 +35,8 @@ func TestWorkbook(t *testing.T) {
 	if place := "SGA:5"; places[3] != place {
 		t.Errorf("the last row is at %s, expected %s", places[3], place)
 	}
-	if columns, _, _, err := readTexts(path, TextOptions{Sheet: "notes"}); err != nil || len(columns) != 2 {
+	columns, _, _, err = readTexts(path, TextOptions{Sheet: "notes"})
+	if err != nil || len(columns) != 2 {
 		t.Errorf("got columns %q of another sheet, %v", columns, err)
 	}
 }

@@ -657,13 +657,15 @@ func TestTextErrors(t *testing.T) {
 			name:    "no gzip",
 			file:    "a.tsv.gz",
 			content: "some x\tsome y\n1\t2\n",
-			want:    "read a.tsv.gz: the file is not gzip-compressed, although its name ends in .gz",
+			want: "read a.tsv.gz: the file is not gzip-compressed, although its name ends " +
+				"in .gz",
 		},
 		{
 			name:    "zstd named gzip",
 			file:    "a.tsv.gz",
 			content: "\x28\xb5\x2f\xfd",
-			want:    "read a.tsv.gz: the file is not gzip-compressed, although its name ends in .gz",
+			want: "read a.tsv.gz: the file is not gzip-compressed, although its name ends " +
+				"in .gz",
 		},
 		{
 			name:    "start of gzip",

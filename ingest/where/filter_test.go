@@ -344,7 +344,8 @@ func TestDocumentedExamples(t *testing.T) {
 // oracle is an expression with its meaning, written down apart from any library.
 type oracle struct {
 	text string
-	of   func(*ingest.Sample) any // bool, float64 or *string; a missing number is NaN, a missing text nil
+	// bool, float64 or *string; a missing number is NaN, a missing text nil
+	of func(*ingest.Sample) any
 }
 
 type maker struct{ *rand.Rand }

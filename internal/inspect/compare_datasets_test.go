@@ -30,12 +30,14 @@ func TestDifferencesInOrder(t *testing.T) {
 	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "gene_interaction")}
 	graph := synth.Graph(synth.Tiny, 1)
 	source := ingest.NewSamples(0, columns, samples)
-	if _, err := sets.Read(synth.Samples(synth.Tiny, 1, samples), func(batch *ingest.Samples) error {
+	set := synth.Samples(synth.Tiny, 1, samples)
+	_, err := sets.Read(set, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			source.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), nil)
 		}
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	wrong := []int{3, stretchSamples - 1, stretchSamples, 2*stretchSamples + 5, samples - 1}

@@ -107,7 +107,8 @@ func TestTop(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("undirected %v, top %d: got\n%v\nwant\n%v", undirected, top, got, want)
 			}
-			if n := countOf(report.Dropped, fmt.Sprintf("not among the top %d of its target", top)); n != len(all)-len(want) {
+			reason := fmt.Sprintf("not among the top %d of its target", top)
+			if n := countOf(report.Dropped, reason); n != len(all)-len(want) {
 				t.Errorf("top %d: %d rows are accounted for, expected %d", top, n,
 					len(all)-len(want))
 			}

@@ -81,8 +81,13 @@ func TestCombinationsAreTheRule(t *testing.T) {
 	}
 	check.Accounts(t, report)
 	// torchcell's own sizes of these three
-	if n, gpr, rmr := expanded.Reactions.Len(), expanded.EdgesOf(ingest.GPR).Len(), expanded.EdgesOf(ingest.RMR).Len(); n != 7_122 || gpr != 5_450 || rmr != 26_325 {
-		t.Errorf("%d nodes, %d gpr and %d rmr edges; want 7122, 5450, 26325", n, gpr, rmr)
+	sizes := [...]int{
+		expanded.Reactions.Len(),
+		expanded.EdgesOf(ingest.GPR).Len(),
+		expanded.EdgesOf(ingest.RMR).Len(),
+	}
+	if want := [...]int{7_122, 5_450, 26_325}; sizes != want {
+		t.Errorf("%d nodes, gpr and rmr edges; want %d", sizes, want)
 	}
 
 	byRule := newReactionMasks(t, whole, incidence.RuleGPR, whole.Reactions.IDs)
@@ -140,7 +145,9 @@ func TestGEMNamesAreResolved(t *testing.T) {
 		t.Fatal(err)
 	}
 	check.Accounts(t, report)
-	if rule, edges := g.Reactions.Column("gpr")[0], check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); rule != "(YA and TWO) or YB or none" || edges != "YA-r1 YB-r1" {
+	rule := g.Reactions.Column("gpr")[0]
+	edges := check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions)
+	if rule != "(YA and TWO) or YB or none" || edges != "YA-r1 YB-r1" {
 		t.Errorf("rule %s, edges %s", rule, edges)
 	}
 	const want = "gene__gpr__reaction: 2 of 4 entries of m.yml; dropped: 1 of unknown genes, " +
@@ -175,11 +182,16 @@ r2_noGene_fwd of r2:  [0 1000]
 	if got.String() != want {
 		t.Errorf("nodes\n%swant\n%s", got.String(), want)
 	}
-	if got := check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != "C-D-r1_comb0_fwd A-r1_comb0_fwd C-D-r1_comb0_rev A-r1_comb0_rev A-r1_comb1_fwd A-r1_comb1_rev" {
+	const rules = "C-D-r1_comb0_fwd A-r1_comb0_fwd C-D-r1_comb0_rev A-r1_comb0_rev " +
+		"A-r1_comb1_fwd A-r1_comb1_rev"
+	if got := check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != rules {
 		t.Errorf("gpr edges %s", got)
 	}
-	if got := check.EdgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); !strings.HasPrefix(got, "r1_comb0_fwd-m2:-0.5 r1_comb0_fwd-m1:2.5 r1_comb0_rev-m2:0.5 r1_comb0_rev-m1:-2.5 ") {
-		t.Errorf("rmr edges %s", got)
+	const first = "r1_comb0_fwd-m2:-0.5 r1_comb0_fwd-m1:2.5 " +
+		"r1_comb0_rev-m2:0.5 r1_comb0_rev-m1:-2.5 "
+	stoichiometry := check.EdgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites)
+	if !strings.HasPrefix(stoichiometry, first) {
+		t.Errorf("rmr edges %s", stoichiometry)
 	}
 	const line = "reactions: 2 of 2 entries of small.xml; noted: 5 nodes, one per combination of " +
 		"genes and direction"

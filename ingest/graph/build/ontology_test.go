@@ -128,8 +128,9 @@ func TestOntology(t *testing.T) {
 	_, spec := ontologyFolder(t, obo, gaf)
 	graph, report := build(t, spec)
 	terms := graph.NodesOf("gene_ontology")
-	if want := []string{"GO:0003674", "GO:0003993", "GO:0008150", "GO:0016311", "GO:0030643"}; !slices.Equal(terms.IDs, want) {
-		t.Errorf("got terms %v, want %v", terms.IDs, want)
+	ids := []string{"GO:0003674", "GO:0003993", "GO:0008150", "GO:0016311", "GO:0030643"}
+	if !slices.Equal(terms.IDs, ids) {
+		t.Errorf("got terms %v, want %v", terms.IDs, ids)
 	}
 	if got := terms.Column("name")[3]; got != "dephosphorylation, of what!" {
 		t.Errorf("got name %q", got)
@@ -148,9 +149,11 @@ func TestOntology(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", relation, got, want)
 		}
 	}
-	if got, want := annotationText(graph), "YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables "+
-		"YBR093C-GO:0016311:IDA|IEA:involved_in|acts_upstream_of YBR092C-GO:0008150:ND:involved_in"; got != want {
-		t.Errorf("got annotations\n%s\nwant\n%s", got, want)
+	const annotations = "YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables " +
+		"YBR093C-GO:0016311:IDA|IEA:involved_in|acts_upstream_of " +
+		"YBR092C-GO:0008150:ND:involved_in"
+	if got := annotationText(graph); got != annotations {
+		t.Errorf("got annotations\n%s\nwant\n%s", got, annotations)
 	}
 	want := []string{
 		"genes: 2 of 2 entries of SGD_features.tab",

@@ -20,13 +20,16 @@ func TestTFMatrix(t *testing.T) {
 		"R": "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n" +
 			"\"YB\"\t4\t0\t0\n",
 	} {
-		spec := Spec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropGenes, Edges: []networks.Spec{
-			{
-				TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)},
-				Matrix:   networks.TargetRows,
-				Relation: "tf",
-			},
-		}}
+		edges := networks.Spec{
+			TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)},
+			Matrix:   networks.TargetRows,
+			Relation: "tf",
+		}
+		spec := Spec{
+			Genes:        genesNamed(t, "YA", "YB"),
+			UnknownGenes: DropGenes,
+			Edges:        []networks.Spec{edges},
+		}
 		g, report, err := Graph(inputs.Opened(t), spec)
 		if err != nil {
 			t.Fatal(err)

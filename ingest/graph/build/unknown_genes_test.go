@@ -50,8 +50,8 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 				t.Fatalf("%s %s: %v", name, word, err)
 			}
 			got := check.AccountOf(t, report, "gene__r__gene")
-			if got.Kept != 1 || len(got.Dropped) != 1 ||
-				countOf(got.Dropped, "of unknown genes") != 1 || got.Names["X"] == 0 {
+			isDropped := len(got.Dropped) == 1 && countOf(got.Dropped, "of unknown genes") == 1
+			if got.Kept != 1 || !isDropped || got.Names["X"] == 0 {
 				t.Errorf("%s %s: report %s", name, word, got)
 			}
 		}
@@ -87,8 +87,9 @@ func TestUnknownGenesOfModels(t *testing.T) {
 				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", nodes, word, got, want)
 			}
 			reactions := check.AccountOf(t, report, "reactions")
-			if want := "whose genes are all unknown, so that no deletion removes them"; countOf(reactions.Noted, want) != 1 {
-				t.Errorf("%s %s: report %s lacks %v", nodes, word, reactions, want)
+			const noted = "whose genes are all unknown, so that no deletion removes them"
+			if countOf(reactions.Noted, noted) != 1 {
+				t.Errorf("%s %s: report %s lacks %v", nodes, word, reactions, noted)
 			}
 			if rules := graph.Reactions.Column("gpr"); rules[1] != "A and X" {
 				t.Errorf("%s %s: rules %q, expected the rule of r2 as it is", nodes, word, rules)
@@ -100,8 +101,9 @@ func TestUnknownGenesOfModels(t *testing.T) {
 // A source is refused if too many of its rows name no gene; the error gives the likely reason.
 func TestMaxDropped(t *testing.T) {
 	for _, test := range []struct {
-		names, setting string // of the first of two columns, the other's are known; "" is an error at more than half
-		hint           string // "" is no error
+		names   string // of the first of two columns, the other's are known
+		setting string // "" is an error at more than half
+		hint    string // "" is no error
 	}{
 		{"A X", "", ""},
 		{"A X Y", "", "max_dropped"},

@@ -130,7 +130,9 @@ func TestNames(t *testing.T) {
 		if want == nil {
 			want = got
 			found := strings.Join(got, "; ")
-			if !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; 3 kept, 1 repeated_gene [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
+			const start = "0 [1 3]; 1 [3 5]; 2 [1 5]; 3 kept, 1 repeated_gene " +
+				"[{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:"
+			if !strings.HasPrefix(found, start) {
 				t.Error(found)
 			}
 		}
@@ -200,9 +202,9 @@ func TestWrongSpecs(t *testing.T) {
 		"combinations:" + two + ":1":         "found columns gene, name, expected id",
 	} {
 		_, err := openNamed(name, genes, ingest.RefuseUnknownGenes)
-		kind := fault.KindOf(err)
-		if err == nil || !strings.Contains(err.Error(), want) ||
-			kind != fault.Usage && kind != fault.Input || fault.HintOf(err) == "" {
+		isTheirs := slices.Contains([]fault.Kind{fault.Usage, fault.Input}, fault.KindOf(err))
+		isFound := err != nil && strings.Contains(err.Error(), want)
+		if !isTheirs || !isFound || fault.HintOf(err) == "" {
 			t.Errorf("%s: got %v, hint %q, want %q", name, err, fault.HintOf(err), want)
 		}
 	}

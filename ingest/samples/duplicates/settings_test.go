@@ -212,9 +212,9 @@ func TestBadInput(t *testing.T) {
 		},
 	} {
 		rows, _, _, err := apply(t, test.set, test.rule)
-		if err == nil || fault.KindOf(err) != test.kind ||
-			!strings.Contains(err.Error(), test.want) ||
-			!strings.Contains(fault.HintOf(err), test.hint) {
+		isRefused := err != nil && fault.KindOf(err) == test.kind &&
+			strings.Contains(err.Error(), test.want)
+		if !isRefused || !strings.Contains(fault.HintOf(err), test.hint) {
 			t.Errorf("%s: got %v (hint %q), want %s (%s)", name, err, fault.HintOf(err), test.want,
 				test.hint)
 		}

@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
+	"tcbuild/internal/testing/check"
 	"tcbuild/internal/testing/sets"
 )
 
@@ -447,10 +448,8 @@ func TestAttributeErrors(t *testing.T) {
 		write(t, dir, numbered([]string{noted(smf, ypd30, "y", "1", "A")}))
 		_, _, err := told(dir,
 			samples.Spec{Attributes: []string{"medium"}, NotPhenotypes: []string{"medium"}})
-		if fault.KindOf(err) != fault.Usage ||
-			!strings.Contains(err.Error(), `--not-phenotypes: column "medium" of `+dir+" is already an attribute") {
-			t.Errorf("got %v", err)
-		}
+		check.Fault(t, err, fault.Usage,
+			`--not-phenotypes: column "medium" of `+dir+" is already an attribute")
 	})
 }
 
