@@ -84,8 +84,9 @@ func TestImportDirections(t *testing.T) {
 // os.MkdirTemp makes them for their owner alone.
 func TestTemporaryFoldersFollowUmask(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
-			strings.HasPrefix(path, "internal/testing/") {
+		isTest := strings.HasSuffix(path, "_test.go") ||
+			strings.HasPrefix(path, "internal/testing/")
+		if err != nil || filepath.Ext(path) != ".go" || isTest {
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -263,8 +263,9 @@ func TestIngestUnknownGenes(t *testing.T) {
 						t.Errorf("got exit code %d, %v, %s", code, made, stderr)
 					}
 				case word == "error":
-					if code != 3 || !strings.Contains(stderr, `"NONE1"`) ||
-						!strings.Contains(stderr, "hint: ") || len(made) > 0 {
+					isExplained := strings.Contains(stderr, `"NONE1"`) &&
+						strings.Contains(stderr, "hint: ")
+					if code != 3 || !isExplained || len(made) > 0 {
 						t.Errorf("got exit code %d, %v, %s", code, made, stderr)
 					}
 				case code != 0 || !strings.Contains(stdout+stderr, want) || len(made) != 1:

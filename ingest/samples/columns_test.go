@@ -90,8 +90,9 @@ func TestColumnsInAnyOrder(t *testing.T) {
 				first := slices.IndexFunc(fields,
 					func(field string) bool { return strings.HasSuffix(field, "!") })
 				where := fmt.Sprintf("%s:%d: ", path, first+2)
-				if err == nil || !strings.Contains(err.Error(), where) ||
-					test.kind != "mixed" && !strings.Contains(err.Error(), test.kind) {
+				message := fmt.Sprint(err)
+				isKind := test.kind == "mixed" || strings.Contains(message, test.kind)
+				if !strings.Contains(message, where) || !isKind {
 					t.Fatalf("fields %q: %s, %v; expected %s at line %d", fields, kind, err,
 						test.kind, first+2)
 				}

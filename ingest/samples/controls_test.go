@@ -194,8 +194,9 @@ func TestControlErrors(t *testing.T) {
 			_, _, err = showSamples(p)
 		}
 		message := strings.ReplaceAll(c.message, "PATH", path)
-		if err == nil || !strings.Contains(err.Error(), message) ||
-			!strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(err.Error(), "\n") {
+		isFound := err != nil && strings.Contains(err.Error(), message)
+		isOneLine := !strings.Contains(fmt.Sprint(err), "\n")
+		if !isFound || !isOneLine || !strings.Contains(fault.HintOf(err), c.hint) {
 			t.Errorf("%s: got %v\nhint %s\nwant %s\nhint %s", c.name, err, fault.HintOf(err),
 				message, c.hint)
 		}

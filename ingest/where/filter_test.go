@@ -299,9 +299,9 @@ func TestMistakes(t *testing.T) {
 			typesHint},
 	} {
 		_, err := Compile(test.expression, columns, genes)
-		if err == nil || fault.KindOf(err) != fault.Usage ||
-			!strings.HasPrefix(err.Error(), test.message) ||
-			!strings.HasPrefix(fault.HintOf(err), test.hint) {
+		isRefused := fault.KindOf(err) == fault.Usage &&
+			strings.HasPrefix(fmt.Sprint(err), test.message)
+		if err == nil || !isRefused || !strings.HasPrefix(fault.HintOf(err), test.hint) {
 			t.Errorf("%s:\n got %v\n     %s (%v)\nwant %s\n     %s", fault.Quote(test.expression),
 				err, fault.HintOf(err), fault.KindOf(err), test.message, test.hint)
 			continue

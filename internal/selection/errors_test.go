@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/internal/testing/check"
 )
 
 var half = []Fraction{{"train", 5e8}, {"test", 5e8}}
@@ -37,10 +38,9 @@ func splitError(t *testing.T, o SplitOptions, pins string, more ...sample) error
 
 func wantError(t *testing.T, err error, kind fault.Kind, message, hint string) {
 	t.Helper()
-	if err == nil || fault.KindOf(err) != kind || !strings.Contains(err.Error(), message) ||
-		!strings.Contains(fault.HintOf(err), hint) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v (%v)\nhint %s\nwant %s (%v)\nhint %s", err, fault.KindOf(err),
-			fault.HintOf(err), message, kind, hint)
+	check.Fault(t, err, kind, message)
+	if got := fault.HintOf(err); !strings.Contains(got, hint) {
+		t.Errorf("%v\nhint %s\nwant %s", err, got, hint)
 	}
 }
 

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -242,8 +243,11 @@ func slowLargest(unitsOf [][]string, o SplitOptions, pinned map[int]int) map[str
 				continue
 			}
 			random := func(name string) *big.Int { return bigSplitMix(o.Seed, numbers[name]) }
-			if !found || sizes[name] > sizes[best] ||
-				sizes[name] == sizes[best] && random(name).Cmp(random(best)) < 0 {
+			order := cmp.Compare(sizes[best], sizes[name])
+			if order == 0 {
+				order = random(name).Cmp(random(best))
+			}
+			if !found || order < 0 {
 				best, found = name, true
 			}
 		}
@@ -394,15 +398,25 @@ func TestSplit(t *testing.T) {
 				got[number] = k
 			}
 			seen += len(numbers)
-			if k >= 0 && report.Parts[k].Samples != len(numbers) ||
-				k < 0 && report.Unplaced != len(numbers) {
+			reported := report.Unplaced
+			if k >= 0 {
+				reported = report.Parts[k].Samples
+			}
+			if reported != len(numbers) {
 				t.Errorf("%s has %d samples, the report is %+v", name, len(numbers), report)
 			}
-			if metadata["part"] != name || metadata["by"] != string(o.By) ||
-				metadata["stratify"] != o.Stratify || metadata["seed"] != fmt.Sprint(o.Seed) ||
-				metadata["fractions"] != FormatFractions(o.Fractions) ||
-				metadata["logical_content"] != dataset.Manifest.LogicalContent {
-				t.Errorf("%s has the metadata %v", name, metadata)
+			for key, value := range map[string]string{
+				"part":            name,
+				"by":              string(o.By),
+				"stratify":        o.Stratify,
+				"seed":            fmt.Sprint(o.Seed),
+				"fractions":       FormatFractions(o.Fractions),
+				"logical_content": dataset.Manifest.LogicalContent,
+			} {
+				if metadata[key] != value {
+					t.Errorf("%s has %s %q in its metadata, want %q", name, key, metadata[key],
+						value)
+				}
 			}
 		}
 		if seen != len(samples) || !slices.Equal(got, want) {

@@ -89,16 +89,17 @@ func BenchmarkGraphSources(b *testing.B) {
 	const terms = 40_000
 	oboText := func() string {
 		n := 0
-		return rows(terms, "format-version: 1.2\ndefault-namespace: gene_ontology\n", func() string {
-			n++
-			return fmt.Sprintf("\n[Term]\nid: GO:%07d\nname: a process of the cell number %d\n"+
-				"namespace: biological_process\ndef: \"What the process does, which takes a "+
-				"sentence or two to say, as in the releases of the ontology.\" [GOC:mah, "+
-				"PMID:10873824]\nsynonym: \"a process\" EXACT [GOC:mah]\n"+
-				"synonym: \"another name of it\" RELATED []\nis_a: GO:%07d ! a parent\n"+
-				"relationship: part_of GO:%07d ! a whole\n",
-				n, n, max(1, n/2), max(1, n/3))
-		})()
+		return rows(terms, "format-version: 1.2\ndefault-namespace: gene_ontology\n",
+			func() string {
+				n++
+				return fmt.Sprintf("\n[Term]\nid: GO:%07d\nname: a process of the cell number %d\n"+
+					"namespace: biological_process\ndef: \"What the process does, which takes a "+
+					"sentence or two to say, as in the releases of the ontology.\" [GOC:mah, "+
+					"PMID:10873824]\nsynonym: \"a process\" EXACT [GOC:mah]\n"+
+					"synonym: \"another name of it\" RELATED []\nis_a: GO:%07d ! a parent\n"+
+					"relationship: part_of GO:%07d ! a whole\n",
+					n, n, max(1, n/2), max(1, n/3))
+			})()
 	}
 	for _, kind := range []struct {
 		name, file string

@@ -51,8 +51,10 @@ func TestSpecDecodes(t *testing.T) {
 		t.Errorf("self loops are %q and %q, expected append and none", got.Edges[0].SelfLoops,
 			got.Edges[1].SelfLoops)
 	}
-	if *got.Edges[0].Min != 150 || *got.Edges[2].Min != 0.5 || got.Edges[1].To[0] != "1" ||
-		got.Edges[0].To[0] != "protein2" {
+	if *got.Edges[0].Min != 150 || *got.Edges[2].Min != 0.5 {
+		t.Errorf("decoded %+v", got)
+	}
+	if got.Edges[1].To[0] != "1" || got.Edges[0].To[0] != "protein2" {
 		t.Errorf("decoded %+v", got)
 	}
 }
