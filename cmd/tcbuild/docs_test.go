@@ -83,7 +83,8 @@ func TestExamples(t *testing.T) {
 	documents := []string{"README.md", "docs/input.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"}
 	for _, document := range documents {
 		for _, line := range example.FindAllString(joined.Replace(read(t, "../../"+document)), -1) {
-			if !strings.Contains(line, " $") { // the variables of a workflow, which is run as printed
+			// lines with variables are those of a workflow, which is run as printed
+			if !strings.Contains(line, " $") {
 				lines = append(lines, strings.TrimSpace(line))
 			}
 		}

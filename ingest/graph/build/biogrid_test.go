@@ -14,10 +14,16 @@ import (
 // biogridText writes rows "A B symbolA symbolB type organismA organismB" as BioGRID does.
 func biogridText(organism string, rows ...string) string {
 	columns := []string{
-		"#BioGRID Interaction ID", "Systematic Name Interactor A", "Systematic Name Interactor B", "Official Symbol Interactor A",
-		"Official Symbol Interactor B", "Experimental System", "Experimental System " +
-			"Type", organism +
-			" Interactor A", organism + " Interactor B", "Score",
+		"#BioGRID Interaction ID",
+		"Systematic Name Interactor A",
+		"Systematic Name Interactor B",
+		"Official Symbol Interactor A",
+		"Official Symbol Interactor B",
+		"Experimental System",
+		"Experimental System Type",
+		organism + " Interactor A",
+		organism + " Interactor B",
+		"Score",
 	}
 	var text strings.Builder
 	text.WriteString(strings.Join(columns, "\t") + "\n")
