@@ -30,9 +30,11 @@ func allCommands() (all []*cobra.Command) {
 // have do not count.
 func TestFlagsAreFew(t *testing.T) {
 	for _, cmd := range allCommands() {
-		names := slices.DeleteFunc(flagNames(cmd), func(name string) bool { return cmd.InheritedFlags().Lookup(name) != nil })
+		names := slices.DeleteFunc(flagNames(cmd),
+			func(name string) bool { return cmd.InheritedFlags().Lookup(name) != nil })
 		if len(names) > 22 {
-			t.Errorf("%s has %d flags, expected at most 22: %s", cmd.CommandPath(), len(names), names)
+			t.Errorf("%s has %d flags, expected at most 22: %s", cmd.CommandPath(), len(names),
+				names)
 		}
 	}
 }
@@ -53,8 +55,13 @@ func TestDocsNameFlags(t *testing.T) {
 		strings.Fields("--cores --snakefile --configfile --workflow-profile --forcerun"),
 		strings.Fields("--tcbuild --batches --cpu-time --model"), // of python/benchmarks
 	)
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md", "docs/architecture.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
-		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)), -1) {
+	for _, document := range []string{
+		"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md",
+		"docs/architecture.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md",
+		"conf/cron/tcbuild",
+	} {
+		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)),
+			-1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
 				t.Errorf("%s: no command has %s", document, flag)
 			}

@@ -12,7 +12,11 @@ import (
 
 // A set that changes between two reads is an error.
 func TestPerturbationsChange(t *testing.T) {
-	const before, other, appended = "genes\tx\nA\t1\nB\t2\n", "genes\tx\nB\t1\nB\t2\n", "genes\tx\nA\t1\nB\t2\nC\t3\n"
+	const (
+		before   = "genes\tx\nA\t1\nB\t2\n"
+		other    = "genes\tx\nB\t1\nB\t2\n"
+		appended = "genes\tx\nA\t1\nB\t2\nC\t3\n"
+	)
 	for name, change := range map[string]func(path string) error{
 		"appended":  func(path string) error { return os.WriteFile(path, []byte(appended), 0o666) },
 		"in place":  func(path string) error { return os.WriteFile(path, []byte(other), 0o666) },

@@ -69,7 +69,8 @@ func TestYeastPresetDigests(t *testing.T) {
 		if filepath.Base(path) == "yeast_string_genes.txt" {
 			continue // our copy ends its last line
 		}
-		if fetched, err := file.Fetch(t.Context(), download.Client{}); err != nil || !fetched.Present || fetched.Found != file.SHA256 {
+		fetched, err := file.Fetch(t.Context(), download.Client{})
+		if err != nil || !fetched.Present || fetched.Found != file.SHA256 {
 			t.Errorf("%s: %+v, %v", path, fetched, err)
 		}
 	}
@@ -86,7 +87,8 @@ func TestYeast(t *testing.T) {
 	}
 	check.Accounts(t, report)
 	if g.Genes.Len() != 6_604 || g.Reactions.Len() != 4_131 || g.Metabolites.Len() != 2_806 {
-		t.Errorf("%d genes, %d reactions, %d metabolites; want 6604, 4131, 2806", g.Genes.Len(), g.Reactions.Len(), g.Metabolites.Len())
+		t.Errorf("%d genes, %d reactions, %d metabolites; want 6604, 4131, 2806", g.Genes.Len(),
+			g.Reactions.Len(), g.Metabolites.Len())
 	}
 	want := strings.TrimSpace(`
 gene__coexpression_hu2007__gene 14826 of 14826
@@ -105,7 +107,9 @@ gene__yeastract__gene 11352 of 1514700
 reaction__rmr__metabolite 15567 of 15567`)
 	var got []string
 	for _, edges := range g.Edges {
-		got = append(got, fmt.Sprintf("%s %d of %d", edges.Type, edges.Len(), check.AccountOf(t, report, edges.Type.String()).Rows))
+		got = append(got,
+			fmt.Sprintf("%s %d of %d", edges.Type, edges.Len(),
+				check.AccountOf(t, report, edges.Type.String()).Rows))
 	}
 	if strings.Join(got, "\n") != want {
 		t.Errorf("edges:\n%s\nwant:\n%s", strings.Join(got, "\n"), want)
@@ -123,21 +127,27 @@ func TestYeastGEM(t *testing.T) {
 	folder := filepath.Dir(spec.GEM.File)
 	rules := g.Reactions.Column("gpr")
 	lower, upper := check.Numbers(g.Reactions.Columns[2]), check.Numbers(g.Reactions.Columns[3])
-	visitTable(t, filepath.Join(folder, "reactions.tsv.gz"), func(row int, batch *table.Batch, i int) {
+	reactions := filepath.Join(folder, "reactions.tsv.gz")
+	visitTable(t, reactions, func(row int, batch *table.Batch, i int) {
 		lb, _, _ := batch.Number(2, i)
 		ub, _, _ := batch.Number(3, i)
-		if g.Reactions.IDs[row] != string(batch.Text(0, i)) || lower[row] != lb || upper[row] != ub || rules[row] != string(batch.Text(4, i)) {
-			t.Fatalf("reaction %d is %s [%v, %v] %q, want %s [%v, %v] %q", row, g.Reactions.IDs[row], lower[row], upper[row], rules[row],
-				batch.Text(0, i), lb, ub, batch.Text(4, i))
+		isBounded := lower[row] == lb && upper[row] == ub
+		isNamed := g.Reactions.IDs[row] == string(batch.Text(0, i))
+		if !isNamed || !isBounded || rules[row] != string(batch.Text(4, i)) {
+			t.Fatalf("reaction %d is %s [%v, %v] %q, want %s [%v, %v] %q", row,
+				g.Reactions.IDs[row], lower[row], upper[row], rules[row], batch.Text(0, i), lb, ub,
+				batch.Text(4, i))
 		}
 	})
 	rmr := g.EdgesOf(ingest.RMR)
-	visitTable(t, filepath.Join(folder, "stoichiometry.tsv.gz"), func(row int, batch *table.Batch, i int) {
+	stoichiometry := filepath.Join(folder, "stoichiometry.tsv.gz")
+	visitTable(t, stoichiometry, func(row int, batch *table.Batch, i int) {
 		value, _, _ := batch.Number(2, i)
 		reaction, metabolite := g.Reactions.IDs[rmr.Src[row]], g.Metabolites.IDs[rmr.Dst[row]]
-		if reaction != string(batch.Text(0, i)) || metabolite != string(batch.Text(1, i)) || check.Numbers(rmr.Columns[0])[row] != value {
-			t.Fatalf("edge %d is %s %s %v, want %s %s %v", row, reaction, metabolite, check.Numbers(rmr.Columns[0])[row],
-				batch.Text(0, i), batch.Text(1, i), value)
+		if reaction != string(batch.Text(0, i)) || metabolite != string(batch.Text(1, i)) ||
+			check.Numbers(rmr.Columns[0])[row] != value {
+			t.Fatalf("edge %d is %s %s %v, want %s %s %v", row, reaction, metabolite,
+				check.Numbers(rmr.Columns[0])[row], batch.Text(0, i), batch.Text(1, i), value)
 		}
 	})
 	var and, or, both int
@@ -160,8 +170,11 @@ func TestYeastGEM(t *testing.T) {
 			or++
 		}
 	}
-	if len(genes) != 1_161 || and+both != 209 || or+both != 591 || both != 50 {
-		t.Errorf("%d genes, %d rules with `and`, %d with `or`, %d with both; want 1161, 209, 591, 50", len(genes), and+both, or+both, both)
+	found := [...]int{len(genes), and + both, or + both, both}
+	if found != [...]int{1_161, 209, 591, 50} {
+		t.Errorf("%d genes, %d rules with `and`, %d with `or`, %d with both; want 1161, 209, "+
+			"591, 50",
+			len(genes), and+both, or+both, both)
 	}
 }
 

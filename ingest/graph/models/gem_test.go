@@ -80,20 +80,24 @@ func TestGEM(t *testing.T) {
 	}
 	var table strings.Builder
 	for i, id := range g.Reactions.IDs {
-		fmt.Fprintf(&table, "%s;%s;%s;%v;%v\n", id, g.Reactions.Column("gpr")[i], g.Reactions.Column("subsystem")[i],
-			check.Numbers(g.Reactions.Columns[2])[i], check.Numbers(g.Reactions.Columns[3])[i])
+		fmt.Fprintf(&table, "%s;%s;%s;%v;%v\n", id, g.Reactions.Column("gpr")[i],
+			g.Reactions.Column("subsystem")[i], check.Numbers(g.Reactions.Columns[2])[i],
+			check.Numbers(g.Reactions.Columns[3])[i])
 	}
-	want := "r1;(C and A) or (C and X) or A;Glycolysis|TCA cycle;-1000;1000\nr2;;Exchange;0;NaN\nr3;B;;NaN;NaN\n"
+	want := "r1;(C and A) or (C and X) or A;Glycolysis|TCA cycle;-1000;1000\nr2;;Exchange;0;NaN\n" +
+		"r3;B;;NaN;NaN\n"
 	if table.String() != want {
 		t.Errorf("reactions:\n%swant:\n%s", table.String(), want)
 	}
 	if got := check.EdgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != "C-r1 A-r1 B-r3" {
 		t.Errorf("gpr edges %s", got)
 	}
-	if got := check.EdgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); got != "r1-m2:-1 r1-m1:2.5 r2-m3:-1e-05" {
+	got := check.EdgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites)
+	if got != "r1-m2:-1 r1-m1:2.5 r2-m3:-1e-05" {
 		t.Errorf("rmr edges %s", got)
 	}
-	const line = "gene__gpr__reaction: 3 of 4 entries of model.yml; dropped: 1 of unknown genes, which the rules keep; unknown names: X"
+	const line = "gene__gpr__reaction: 3 of 4 entries of model.yml; dropped: 1 of unknown genes, " +
+		"which the rules keep; unknown names: X"
 	if got := check.AccountOf(t, report, ingest.GPR.String()).String(); got != line {
 		t.Errorf("report %q, want %q", got, line)
 	}
@@ -101,8 +105,9 @@ func TestGEM(t *testing.T) {
 
 // TestGEMOfPlainMaps reads the same model with maps in place of ordered maps.
 func TestGEMOfPlainMaps(t *testing.T) {
-	plain := strings.NewReplacer("!!omap\n- ", "- ", "- !!omap\n      - ", "- ", "\n      - ", "\n      ",
-		" !!omap []", " {}", " !!omap\n", "\n", "          - m", "          m", "\n- ", "\n").Replace(smallModel)
+	plain := strings.NewReplacer("!!omap\n- ", "- ", "- !!omap\n      - ", "- ", "\n      - ",
+		"\n      ", " !!omap []", " {}", " !!omap\n", "\n", "          - m", "          m", "\n- ",
+		"\n").Replace(smallModel)
 	plain = strings.Replace(plain, "- metaData", "metaData", 1)
 	want, err := parseYAML("model.yml", []byte(smallModel))
 	if err != nil {
@@ -116,7 +121,9 @@ func TestGEMOfPlainMaps(t *testing.T) {
 		t.Fatalf("%d reactions and %d metabolites", len(got.reactions), len(got.metabolites))
 	}
 	for i, r := range got.reactions {
-		if w := want.reactions[i]; r.id != w.id || r.ruleText != w.ruleText || len(r.stoichiometry) != len(w.stoichiometry) {
+		w := want.reactions[i]
+		if r.id != w.id || r.ruleText != w.ruleText ||
+			len(r.stoichiometry) != len(w.stoichiometry) {
 			t.Errorf("reaction %+v, want %+v", r, w)
 		}
 	}
@@ -127,39 +134,167 @@ func TestGEMErrors(t *testing.T) {
 		name, old, new string // of smallModel
 		wants          []string
 	}{
-		{"rule", `"(C and A) or (C and X) or A"`, `"(C and A"`, []string{"model.yml:21", "reaction r1", "byte 8"}},
-		{"rule that is a list", `gene_reaction_rule: B`, `gene_reaction_rule: [B]`, []string{"model.yml:35", "a list"}},
-		{"coefficient", "m1: 2.5", "m1: two", []string{"model.yml:18", `"two"`, "number"}},
-		{"infinite coefficient", "m1: 2.5", "m1: Inf", []string{"model.yml:18", `"Inf"`}},
-		{"coefficient too small", "m1: 2.5", "m1: 1e-400", []string{"model.yml:18", `found "1e-400", which is too small for a 64-bit floating-point number`}},
-		{"no coefficient", "m1: 2.5", "m1:", []string{"model.yml:18", `found no coefficient for metabolite "m1"`}},
-		{"metabolite twice", "m1: 2.5", "m2: 2.5", []string{"model.yml:18", `"m2"`, "line 17"}},
-		{"unknown metabolite", "m1: 2.5", "m9: 2.5", []string{"model.yml:18", "reaction r1", `"m9"`, "3 ids"}},
-		{"bound", "upper_bound: 1000", "upper_bound: [1000]", []string{"model.yml:20", "a list", "number"}},
-		{"reaction twice", `id: "r2"`, `id: "r1"`, []string{"model.yml:26", `"r1"`, "line 15"}},
-		{"no id", `id: "m2"`, `name: "m2"`, []string{"model.yml:9", "without an id"}},
-		{"key twice", "- lower_bound: 0", "- id: r2", []string{"model.yml:29", `"id"`, "line 26"}},
-		{"subsystem", `subsystem: "Exchange"`, `subsystem: {a: b}`, []string{"model.yml:31", "a map"}},
-		{"alias", `subsystem: "Exchange"`, `subsystem: *x`, []string{"model.yml", "x"}},
-		{"no metabolites", "metabolites: !!omap []", "name: x", []string{"model.yml:33", "reaction r3: found no metabolites"}},
-		{"metabolites that are text", "metabolites: !!omap []", "metabolites: x", []string{"model.yml:34", `"x"`}},
-		{"no section", "- reactions:", "- reaction:", []string{"model.yml", `no section "reactions"`}},
-		{"section that is text", "- genes:", "- metabolites: x\n- genes:", []string{"model.yml:36", `"metabolites"`, "twice"}},
-		{"unbalanced", `[with] marks"`, `[with] marks`, []string{"model.yml:10: at ", "starts in line 8, expected YAML"}},
-		{"torn", `      - id: "A"` + "\n", `      - id: "A`, []string{"model.yml:3", "expected YAML"}},
-		{"cut between sections", "- genes:\n    - !!omap\n      - id: \"A\"\n", "", []string{"model.yml", `no section "genes"`}},
-		{"a second document", `      - id: "A"` + "\n", "      - id: A\n---\nx: 1\n", []string{"model.yml:39: found a second YAML document"}},
-		{"one behind a marker", `      - id: "A"` + "\n", "      - id: A\n...\n- reactions: []\n", []string{"model.yml:", "found a second YAML document"}},
-		{"two models", smallModel, smallModel + "---\n" + smallModel, []string{"found a second YAML document"}},
-		{"damage behind the model", `      - id: "A"` + "\n", "      - id: A\n---\n[x\n", []string{"model.yml:", "expected YAML"}},
-		{"empty", smallModel, "", []string{"model.yml", "no YAML document"}},
-		{"a table", smallModel, "a\tb\n1\t2\n", []string{"model.yml"}},
+		{
+			name:  "rule",
+			old:   `"(C and A) or (C and X) or A"`,
+			new:   `"(C and A"`,
+			wants: []string{"model.yml:21", "reaction r1", "byte 8"},
+		},
+		{
+			name:  "rule that is a list",
+			old:   `gene_reaction_rule: B`,
+			new:   `gene_reaction_rule: [B]`,
+			wants: []string{"model.yml:35", "a list"},
+		},
+		{
+			name:  "coefficient",
+			old:   "m1: 2.5",
+			new:   "m1: two",
+			wants: []string{"model.yml:18", `"two"`, "number"},
+		},
+		{
+			name:  "infinite coefficient",
+			old:   "m1: 2.5",
+			new:   "m1: Inf",
+			wants: []string{"model.yml:18", `"Inf"`},
+		},
+		{
+			name: "coefficient too small",
+			old:  "m1: 2.5",
+			new:  "m1: 1e-400",
+			wants: []string{
+				"model.yml:18",
+				`found "1e-400", which is too small for a 64-bit floating-point number`,
+			},
+		},
+		{
+			name:  "no coefficient",
+			old:   "m1: 2.5",
+			new:   "m1:",
+			wants: []string{"model.yml:18", `found no coefficient for metabolite "m1"`},
+		},
+		{
+			name:  "metabolite twice",
+			old:   "m1: 2.5",
+			new:   "m2: 2.5",
+			wants: []string{"model.yml:18", `"m2"`, "line 17"},
+		},
+		{
+			name:  "unknown metabolite",
+			old:   "m1: 2.5",
+			new:   "m9: 2.5",
+			wants: []string{"model.yml:18", "reaction r1", `"m9"`, "3 ids"},
+		},
+		{
+			name:  "bound",
+			old:   "upper_bound: 1000",
+			new:   "upper_bound: [1000]",
+			wants: []string{"model.yml:20", "a list", "number"},
+		},
+		{
+			name:  "reaction twice",
+			old:   `id: "r2"`,
+			new:   `id: "r1"`,
+			wants: []string{"model.yml:26", `"r1"`, "line 15"},
+		},
+		{
+			name:  "no id",
+			old:   `id: "m2"`,
+			new:   `name: "m2"`,
+			wants: []string{"model.yml:9", "without an id"},
+		},
+		{
+			name:  "key twice",
+			old:   "- lower_bound: 0",
+			new:   "- id: r2",
+			wants: []string{"model.yml:29", `"id"`, "line 26"},
+		},
+		{
+			name:  "subsystem",
+			old:   `subsystem: "Exchange"`,
+			new:   `subsystem: {a: b}`,
+			wants: []string{"model.yml:31", "a map"},
+		},
+		{
+			name:  "alias",
+			old:   `subsystem: "Exchange"`,
+			new:   `subsystem: *x`,
+			wants: []string{"model.yml", "x"},
+		},
+		{
+			name:  "no metabolites",
+			old:   "metabolites: !!omap []",
+			new:   "name: x",
+			wants: []string{"model.yml:33", "reaction r3: found no metabolites"},
+		},
+		{
+			name:  "metabolites that are text",
+			old:   "metabolites: !!omap []",
+			new:   "metabolites: x",
+			wants: []string{"model.yml:34", `"x"`},
+		},
+		{
+			name:  "no section",
+			old:   "- reactions:",
+			new:   "- reaction:",
+			wants: []string{"model.yml", `no section "reactions"`},
+		},
+		{
+			name:  "section that is text",
+			old:   "- genes:",
+			new:   "- metabolites: x\n- genes:",
+			wants: []string{"model.yml:36", `"metabolites"`, "twice"},
+		},
+		{
+			name:  "unbalanced",
+			old:   `[with] marks"`,
+			new:   `[with] marks`,
+			wants: []string{"model.yml:10: at ", "starts in line 8, expected YAML"},
+		},
+		{
+			name:  "torn",
+			old:   `      - id: "A"` + "\n",
+			new:   `      - id: "A`,
+			wants: []string{"model.yml:3", "expected YAML"},
+		},
+		{
+			name:  "cut between sections",
+			old:   "- genes:\n    - !!omap\n      - id: \"A\"\n",
+			wants: []string{"model.yml", `no section "genes"`},
+		},
+		{
+			name:  "a second document",
+			old:   `      - id: "A"` + "\n",
+			new:   "      - id: A\n---\nx: 1\n",
+			wants: []string{"model.yml:39: found a second YAML document"},
+		},
+		{
+			name:  "one behind a marker",
+			old:   `      - id: "A"` + "\n",
+			new:   "      - id: A\n...\n- reactions: []\n",
+			wants: []string{"model.yml:", "found a second YAML document"},
+		},
+		{
+			name:  "two models",
+			old:   smallModel,
+			new:   smallModel + "---\n" + smallModel,
+			wants: []string{"found a second YAML document"},
+		},
+		{
+			name:  "damage behind the model",
+			old:   `      - id: "A"` + "\n",
+			new:   "      - id: A\n---\n[x\n",
+			wants: []string{"model.yml:", "expected YAML"},
+		},
+		{name: "empty", old: smallModel, wants: []string{"model.yml", "no YAML document"}},
+		{name: "a table", old: smallModel, new: "a\tb\n1\t2\n", wants: []string{"model.yml"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if !strings.Contains(smallModel, test.old) {
 				t.Fatalf("the model has no %q", test.old)
 			}
-			_, _, err := buildModel(t, inputs.Write(t, "model.yml", strings.Replace(smallModel, test.old, test.new, 1)))
+			_, _, err := buildModel(t,
+				inputs.Write(t, "model.yml", strings.Replace(smallModel, test.old, test.new, 1)))
 			check.Fault(t, err, fault.Input, test.wants...)
 		})
 	}
@@ -182,7 +317,8 @@ func TestGEMCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(model.metabolites, plain.metabolites) || len(model.reactions) != len(plain.reactions) {
+	if !reflect.DeepEqual(model.metabolites, plain.metabolites) ||
+		len(model.reactions) != len(plain.reactions) {
 		t.Error("the compressed model differs")
 	}
 	for _, length := range []int{5, compressed.Len() / 2, compressed.Len() - 1} {
@@ -218,11 +354,17 @@ func BenchmarkGEM(b *testing.B) {
 	for _, reactions := range []int{4000} {
 		b.Run(fmt.Sprintf("reactions=%d", reactions), func(b *testing.B) {
 			var text strings.Builder
-			text.WriteString("- metabolites:\n    - !!omap\n      - id: m1\n- genes: []\n- reactions:\n")
+			text.WriteString("- metabolites:\n    - !!omap\n      - id: m1\n- genes: []\n" +
+				"- reactions:\n")
 			for i := range reactions {
-				fmt.Fprintf(&text, "    - !!omap\n      - id: r%d\n      - name: some reaction\n      - metabolites: !!omap\n          - m1: -1\n"+
-					"      - lower_bound: 0\n      - upper_bound: 1000\n      - gene_reaction_rule: (A and B) or C\n"+
-					"      - annotation: !!omap\n          - one: \"x:1\"\n          - two: \"x:2\"\n", i)
+				fmt.Fprintf(&text,
+					"    - !!omap\n      - id: r%d\n      - name: some reaction\n"+
+						"      - metabolites: !!omap\n          - m1: -1\n"+
+						"      - lower_bound: 0\n      - upper_bound: 1000\n"+
+						"      - gene_reaction_rule: (A and B) or C\n"+
+						"      - annotation: !!omap\n          - one: \"x:1\"\n"+
+						"          - two: \"x:2\"\n",
+					i)
 			}
 			model := []byte(text.String())
 			b.SetBytes(int64(len(model)))
