@@ -51,6 +51,18 @@ func newFolder(t *testing.T) folder {
 		"SCALE=tiny", "SAMPLES=700", "MASKS=300")}
 }
 
+// python puts a Python there that has every package and runs no test, and a test that needs a card.
+func (f *folder) python(t *testing.T) {
+	t.Helper()
+	tests := filepath.Join(f.dir, "python", "tests")
+	must(t, os.MkdirAll(tests, 0o755))
+	must(t, os.WriteFile(filepath.Join(tests, "test_a.py"), []byte("@pytest.mark.cuda\n"), 0o644))
+	program := filepath.Join(t.TempDir(), "python")
+	script := "#!/bin/bash\n[ \"$2\" != pytest ] || echo \"1 passed of ${*: -1} with ${TCBUILD##*/}\"\n"
+	must(t, os.WriteFile(program, []byte(script), 0o755))
+	f.environment = append(f.environment, "PYTHON="+program)
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -114,6 +126,7 @@ func TestGPUCheck(t *testing.T) {
 		t.Skip("-short: it verifies forty datasets")
 	}
 	f := newFolder(t)
+	f.python(t)
 	calls := f.sanitizer(t)
 	if out, err := f.command().CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -126,6 +139,12 @@ func TestGPUCheck(t *testing.T) {
 	for _, s := range r.Steps {
 		if s.State != "passed" || s.Error != "" || s.Seconds <= 0 || s.At < 0 {
 			t.Errorf("got %+v", s)
+		}
+		if s.Name == "Python's tests" {
+			want := `{"pytest": "1 passed of tests/test_a.py with tcbuild"}`
+			if found := string(s.Report); found != want {
+				t.Errorf("Python's tests report %s, want %s", found, want)
+			}
 		}
 		dataset, ok := strings.CutPrefix(s.Name, "verify ")
 		if !ok {
@@ -198,6 +217,32 @@ func TestGPUCheckFails(t *testing.T) {
 	}
 	if r.Passed || !r.Finished || r.Failures != failed || failed < 30 || !strings.Contains(string(out), "gpu-check: FAILED: ") {
 		t.Errorf("passed %v, finished %v, %d failures, want %d", r.Passed, r.Finished, r.Failures, failed)
+	}
+}
+
+// Without torch, or its folder, the result says why Python's tests did not run.
+func TestGPUCheckWithoutPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it verifies forty datasets")
+	}
+	for _, without := range []string{"folder python", "torch"} {
+		f := newFolder(t)
+		f.environment = append(f.environment, "SAMPLES=50", "MASKS=50")
+		if without == "torch" {
+			f.python(t)
+			program := filepath.Join(f.dir, "none")
+			script := "#!/bin/bash\necho \"No module named 'torch'\" >&2\nexit 1\n"
+			must(t, os.WriteFile(program, []byte(script), 0o755))
+			f.environment = append(f.environment, "PYTHON="+program)
+		}
+		if out, err := f.command().CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		r := f.result(t)
+		last := r.Steps[len(r.Steps)-1]
+		if !r.Passed || last.State != "absent" || !strings.Contains(last.Error, without) {
+			t.Errorf("without %s: passed %v, the last step is %+v", without, r.Passed, last)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ def built(tcbuild, tmp_path_factory):
 
 @pytest.fixture
 def dataset(built):
-    return torchcell.Dataset(built.datasets["indices"], phenotypes=["fitness"])
+    return torchcell.Dataset(built.datasets["incidence"], phenotypes=["fitness"])
 
 
 def batch_of(dataset, rows, **options):
@@ -192,7 +192,7 @@ def test_a_batch_moves_with_what_was_changed(dataset, device):
     assert_same(contents(batch.to(device).to("cpu")), want)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.cuda
 def test_a_pinned_batch_moves(dataset):
     (batch,) = torchcell.DataLoader(dataset[:4], 4, pin_memory=True)
     assert batch.is_small and batch._packed.removals.addresses.is_pinned()

@@ -285,10 +285,10 @@ def test_a_batch_moves_to_a_device(everything):
     } == {"meta"}
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.cuda
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_masks_of_a_pinned_batch_are_the_same_on_cuda(everything, encoding):
-    dataset = opened(everything.datasets["indices"])
+    dataset = opened(everything.datasets["incidence"])
     batch = tt.collate([dataset[0], dataset[1]], encoding=encoding)
     pinned = batch.pin_memory()
     assert pinned.phenotypes.is_pinned() and pinned.deleted.is_pinned()

@@ -176,6 +176,57 @@ def test_no_device_is_waited_for(built):
                 assert among.shape == (2, len(relabelled)) and among.device.type == "cuda"
                 assert fake.edge_index(name, edge_weight=True)[1].shape == (len(every),)
                 assert fake.kept(name).shape == (len(kept),)
+                gone = fake.removed(name)
+                assert gone.shape == (2, len(every) - len(kept)) and gone.device.type == "cuda"
+
+
+def zeros(want, rows, name):
+    """Where the oracle's masks of samples are 0."""
+    return [(b, p) for b, row in enumerate(rows) for p in want[row]["masks"][name]["removed"]]
+
+
+def test_removed_positions_are_those_of_the_oracle(built):
+    assert tt.collate(opened(built.datasets["indices"])[:0]).removed("gene").shape == (2, 0)
+    for rows in ([0, 3, 3, 1], [2], list(range(len(built.want)))):
+        for batch in batches(built, rows):
+            if getattr(batch, "is_small", False):
+                assert batch.removed("gene").dtype == torch.int64 and batch.is_small
+            for name in built.want[0]["masks"]:
+                gone = batch.removed(name)
+                assert gone.shape[0] == 2 and gone.dtype == torch.int64
+                assert list(map(tuple, gone.T.tolist())) == zeros(built.want, rows, name)
+                assert torch.equal(batch.removed(tuple(name.split("__"))), gone)
+            with pytest.raises(KeyError, match="hint: "):
+                batch.removed("gene__physicl__gene")
+
+
+def test_removed_positions_in_compiled_code(built):
+    name = next(iter(built.cell.edges))
+    torch._dynamo.reset()
+
+    def penalty(batch, weights):
+        return weights[batch.removed(name)[1]].sum()
+
+    compiled = torch.compile(penalty, backend="eager")
+    weights = torch.rand(len(built.cell.edges[name]))
+    for rows in ([0, 1], [2, 3, 4], list(range(9)), [5]):
+        for batch in batches(built, rows):
+            assert compiled(batch, weights) == penalty(batch, weights)
+
+
+@pytest.mark.cuda
+def test_a_card_is_not_waited_for(built):
+    name, rows = next(iter(built.cell.edges)), [1, 4, 2]
+    for batch in batches(built, rows, ["incidence"]):
+        batch = batch.to("cuda")
+        batch.edge_index(name)  # makes the batch's tensors
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            gone, kept = batch.removed(name), batch.edge_index(name, filtered=True)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+        assert list(map(tuple, gone.T.tolist())) == zeros(built.want, rows, name)
+        assert kept.T.cpu().tolist() == [*map(list, oracle(built, rows, name)[1])]
 
 
 def test_a_compiled_layer_takes_filtered_edges_of_all_sizes(built):

@@ -84,7 +84,7 @@ def test_a_batch_of_wild_types_keeps_all(everything):
         assert all(mask.all() and len(mask) == samples for mask in masks.values())
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.cuda
 def test_masks_are_the_same_on_cuda_without_a_wait(everything):
     generator = tt.MaskGenerator(everything.datasets["indices"]).to("cuda")
     genes, ptr = (tensor.cuda() for tensor in inputs(everything.want))

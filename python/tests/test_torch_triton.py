@@ -58,6 +58,7 @@ def interpreted(monkeypatch):
             launches.append(arguments)
             kernel(*arguments)
 
+        counted.operator = kernel
         patch.setattr(scatter, "remove_rows", counted)
         patch.setattr(mask_generator, "_has_triton", lambda device: True)
         yield scatter, launches
@@ -81,6 +82,70 @@ def test_masks_are_those_of_the_oracle(built, interpreted, monkeypatch):
     some = built.want[-1:]
     assert_masks(generator(*inputs(some)), some)
     assert 1 <= len(launches) <= 2  # none where no sample deletes a gene
+
+
+def arguments(generator, samples):
+    """What both operators take."""
+    genes, ptr = inputs(samples)
+    buffer = generator.layout.all_kept(len(samples), genes.device)
+    incidence = generator.row_offsets, generator.positions, generator.widths, generator.starts
+    device = generator.positions.device
+    return buffer.to(device), genes.to(device), ptr.to(device), *incidence, generator.longest
+
+
+def test_operators_are_what_they_say_they_are(everything, interpreted):
+    """What torch's opcheck can find without a card: its other tests run the kernel on one."""
+    scatter, _ = interpreted
+    generator = tt.MaskGenerator(everything.datasets["incidence"])
+    given = arguments(generator, everything.want[:2])
+    parts = "test_schema", "test_autograd_registration"
+    torch.library.opcheck(scatter.remove_rows.operator, given, test_utils=parts)
+
+
+def test_the_opaque_operator_is_what_it_says_it_is(everything):
+    generator = tt.MaskGenerator(everything.datasets["incidence"])
+    for some in (everything.want[:1], everything.want):
+        torch.library.opcheck(mask_generator.remove_compiled, arguments(generator, some))
+
+
+@pytest.mark.cuda
+def test_operators_are_what_they_say_they_are_on_a_card(everything):
+    generator = tt.MaskGenerator(everything.datasets["incidence"]).cuda()
+    for operator in (reloaded().remove_rows, mask_generator.remove_compiled):
+        torch.library.opcheck(operator, arguments(generator, everything.want[:4]))
+
+
+def test_a_compiler_sees_the_kernel(everything, monkeypatch):
+    from torch._dynamo.backends.common import aot_autograd
+
+    reloaded()
+    monkeypatch.setattr(mask_generator, "_has_triton", lambda device: True)
+    torch._dynamo.reset()
+    graphs = []
+
+    def noted(graph, inputs):
+        graphs.append(graph.print_readable(print_output=False))
+        return graph
+
+    generator = tt.MaskGenerator(everything.datasets["incidence"])
+    compiled = torch.compile(
+        generator, backend=aot_autograd(fw_compiler=noted), fullgraph=True, dynamic=True
+    )
+    with pytest.raises(Exception, match="cpu|active drivers"):  # where no kernel runs
+        compiled(*inputs(everything.want[:3]))
+    (graph,) = graphs
+    assert "triton_kernel_wrapper" in graph and "ops.tcbuild" not in graph
+    torch._dynamo.reset()
+
+
+@pytest.mark.cuda
+def test_a_compiled_generator_makes_masks_of_all_sizes(everything):
+    torch._dynamo.reset()
+    generator = tt.MaskGenerator(everything.datasets["incidence"]).cuda()
+    compiled = torch.compile(generator, fullgraph=True, dynamic=True)
+    for some in (everything.want, everything.want[:3], everything.want[4:9]):
+        masks = compiled(*(each.cuda() for each in inputs(some)))
+        assert_masks({name: mask.cpu() for name, mask in masks.items()}, some)
 
 
 def test_a_batch_of_many_samples_that_delete_nothing(everything, interpreted):
@@ -142,7 +207,7 @@ def test_the_kernel_compiles_for_cards(tmp_path):
         assert compiled.asm["cubin"] and f"sm_{capability}" in compiled.asm["ptx"]
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.cuda
 def test_a_cuda_graph_makes_masks_of_other_batches(everything):
     generator = tt.MaskGenerator(everything.datasets["incidence"]).cuda()
     most = max(len(sample["perturbation_indices"]) for sample in everything.want)

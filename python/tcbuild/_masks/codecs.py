@@ -1,18 +1,17 @@
 """The codecs: decode a record's payload as removed positions, masks, or packed masks.
 
-store/FORMAT.md specifies the payloads. An invalid payload is a ValueError (or a
-zstandard.ZstdError), which the caller turns into an error that names the sample. A codec has a
-decompressor and must be used by one thread only.
+store/FORMAT.md specifies the payloads. An invalid payload is a ValueError, which the caller turns
+into an error that names the sample. A codec has a decompressor and must be used by one thread only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import zstandard
 
 from tcbuild._masks.masks import (
     Bytes,
@@ -22,6 +21,7 @@ from tcbuild._masks.masks import (
     write_masks,
     write_packed,
 )
+from tcbuild.errors import missing_package
 
 
 class Codec(Protocol):
@@ -82,12 +82,12 @@ class IndicesDelta(_Indices):
 class IndicesZstd(_Indices):
     def __init__(self, size: int):
         super().__init__(size)
-        self._decompressor = zstandard.ZstdDecompressor()
+        self._decompress = _decompressor()
 
     def _decode(self, payload: memoryview) -> Positions:
         runs = int.from_bytes(payload[:4], "little")
         low = np.frombuffer(payload[4 : 4 + runs], np.uint8)
-        frame = np.frombuffer(self._decompressor.decompress(payload[4 + runs :]), np.uint8)
+        frame = np.frombuffer(self._decompress(payload[4 + runs :]), np.uint8)
         lengths = runs + (runs + 7) // 8
         gaps, listed = _join_bytes(low, frame[:runs]), _join_halves(frame[lengths:])
         return _expand(runs, gaps, frame[runs:lengths], listed)
@@ -130,10 +130,10 @@ class FullMasksBits:
 class FullMasksZstd(FullMasksBits):
     def __init__(self, size: int):
         super().__init__(size)
-        self._decompressor = zstandard.ZstdDecompressor()
+        self._decompress = _decompressor()
 
     def _packed(self, payload: memoryview | bytes) -> Bytes:
-        return super()._packed(self._decompressor.decompress(payload))
+        return super()._packed(self._decompress(payload))
 
 
 CODECS: dict[tuple[str, str], Callable[[int], Codec]] = {
@@ -144,6 +144,24 @@ CODECS: dict[tuple[str, str], Callable[[int], Codec]] = {
     ("full-masks", "bits"): FullMasksBits,
     ("full-masks", "zstd"): FullMasksZstd,
 }
+
+
+def _decompressor() -> Callable[[memoryview | bytes], bytes]:
+    """Decompresses frames of Zstandard."""
+    try:
+        zstandard: Any = import_module("zstandard")
+    except ModuleNotFoundError as error:
+        raise missing_package("reading masks of the codec zstd", error) from error
+    frames = zstandard.ZstdDecompressor()
+
+    def decompress(frame: memoryview | bytes) -> bytes:
+        try:
+            content: bytes = frames.decompress(frame)
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from error
+        return content
+
+    return decompress
 
 
 def _bytes_of(payload: memoryview | bytes, expected: int) -> Bytes:

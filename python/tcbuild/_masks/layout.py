@@ -160,10 +160,19 @@ class Removals:
                 array(self.buffer)[start : start + length] == 0
             )
             return zeros
-        found = np.unique(array(self.addresses))
+        addresses = array(self.addresses)
         if self.layout.encoding == "bits":
-            return self._of_bits(rank, found)
-        return found[slice(*np.searchsorted(found, [start, start + length]))] - start
+            return self._of_bits(rank, addresses)
+        among = (addresses >= start) & (addresses < start + length)
+        return np.unique(addresses[among]) - start
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def coo(self, name: str, device: torch.device) -> Tensor:
+        """Where a mask is 0, int64 [2, n] of sample and position, ascending, on a device that is
+        not waited for.
+        """
+        size = self.layout.sizes[self.layout.names.index(name)]
+        return sent(np.stack(np.divmod(self.of(name), size)), device)
 
     def _of_bits(self, rank: int, addresses: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         size, width = self.layout.sizes[rank], self.layout.widths[rank]

@@ -12,7 +12,6 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 import xxhash
-import zstandard
 
 from tcbuild._files.manifest import RESTORE, Manifest, unreadable
 from tcbuild._files.remote import Url
@@ -90,7 +89,7 @@ class ShardMasks:
             return decode(self._payload(number, index)[3])
         except OSError as error:
             raise unreadable(self._path(number), error) from error
-        except (ValueError, struct.error, zstandard.ZstdError) as error:
+        except (ValueError, struct.error) as error:
             raise self._damaged(number, index, error) from error
 
     def _payload(self, number: int, index: int) -> tuple[ShardFile, int, int, memoryview]:

@@ -33,6 +33,9 @@ class FilteredEdges:
     def _removed(self) -> Removals:
         raise NotImplementedError
 
+    def _device(self) -> torch.device:
+        raise NotImplementedError
+
     def edge_index(
         self,
         name: str | tuple[str, str, str],
@@ -75,6 +78,20 @@ class FilteredEdges:
         if name not in masks:
             raise unknown_name("mask", name, masks)
         return kept_positions(masks[name], lambda: self._removed().kept(name))
+
+    def removed(self, name: str | tuple[str, str, str]) -> Tensor:
+        """Where the masks of a node or edge type are 0, in COO form: int64 [2, n], in each column a
+        sample of the batch and a position in its mask, ascending; on the batch's device.
+
+        It is what the samples' files say: later changes to masks are not in it, but of full-masks
+        raw on a CPU, whose masks are used as they are read. No mask is made, and on a GPU nothing
+        waits.
+        """
+        name, removed = joined_name(name), self._removed()
+        if name not in removed.layout.names:
+            raise unknown_name("mask", name, removed.layout.names)
+        found: Tensor = removed.coo(name, self._device())
+        return found
 
     def _kept_between_kept(self, name: str) -> int:
         """How many edges all samples keep whose ends are kept, too."""

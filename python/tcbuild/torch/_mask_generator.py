@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +196,7 @@ class MaskGenerator(nn.Module):
         batch_size = ptr.size(0) - 1  # len of a tensor would be a constant of an exported graph
         buffer = self.layout.all_kept(batch_size, genes.device)
         incidence = self.row_offsets, self.positions, self.widths, self.starts
-        remove = remove_compiled if torch.compiler.is_compiling() else _remove
+        remove = remove_compiled if _is_opaque(buffer.device) else _remove
         remove(buffer, genes, ptr, *incidence, self.longest)
         if self.reaction_rules is not None:
             rows = self.layout.rows(buffer, batch_size)
@@ -264,7 +264,8 @@ def _remove(
     if _has_triton(buffer.device):
         from tcbuild.torch._scatter import remove_rows
 
-        return remove_rows(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+        remove_rows(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+        return
     every = torch.arange(len(genes), device=genes.device)
     sample = (torch.searchsorted(ptr, every, right=True) - 1).clamp_(max=len(ptr) - 2)
     # [types, K]: a segment is one type's row of one deleted gene
@@ -286,11 +287,27 @@ def _remove(
         buffer.index_copy_(0, addresses, buffer.index_select(0, addresses).logical_and_(~some))
 
 
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _has_triton(device: torch.device) -> bool:
     """Whether Triton compiles kernels for a device."""
     if device.type != "cuda" or not torch.cuda.is_available():
         return False
-    return find_spec("triton") is not None and torch.cuda.get_device_capability(device) >= (8, 0)
+    try:
+        import_module("tcbuild.torch._scatter")
+    except ImportError:  # torch brings Triton on Linux, and its ops since 2.6
+        return False
+    return torch.cuda.get_device_capability(device) >= (8, 0)
+
+
+def _is_opaque(device: torch.device) -> bool:
+    """Whether a compiler takes _remove as one step: it sees Triton's kernel, but not how much
+    torch's operations write, which depends on values. Exported programs run on any device.
+    """
+    compiling = torch.compiler.is_compiling()
+    return compiling and (_is_exporting() or not _has_triton(device))
+
+
+_is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)  # since 2.7
 
 
 @torch.library.custom_op("tcbuild::remove", mutates_args=("buffer",))
@@ -304,9 +321,7 @@ def remove_compiled(
     starts: Tensor,
     longest: int,
 ) -> None:
-    """_remove as one step of a compiled or exported graph: how much it writes depends on values, so
-    a compiler could do it only for the most that may be.
-    """
+    """_remove as one step of a compiled or exported graph."""
     _remove(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
 
 
@@ -330,7 +345,7 @@ def _in_graph(genes: Tensor, ptr: Tensor, count: int) -> Tensor:
     in_range = ((genes >= 0) & (genes < count) | ~deleted).all()
     ascends = (ptr[0] == 0) & (ptr[-1] <= len(genes)) & (ptr[1:] >= ptr[:-1]).all()
     fits = ascends & ((genes == -1) | deleted).all()
-    if genes.device.type != "cpu":
+    if genes.device.type != "cpu" or torch.compiler.is_compiling():
         torch._assert_async(in_range, f"a perturbation index is not in [0, {count})")
         torch._assert_async(
             fits,

@@ -6,6 +6,7 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.library import triton_op, wrap_triton
 
 # A program writes up to _BLOCK positions at a time. At most _PARTS programs share a gene's row of
 # one type; in a longer row, each goes on where all of them end.
@@ -13,6 +14,7 @@ _BLOCK = 512
 _PARTS = 16
 
 
+@triton_op("tcbuild::remove_rows", mutates_args={"buffer"})
 def remove_rows(
     buffer: Tensor,
     genes: Tensor,
@@ -25,11 +27,11 @@ def remove_rows(
 ) -> None:
     """Writes zeros to the buffer of a batch, at the positions in the deleted genes' rows, in one
     launch: the host neither waits nor learns a value, and a CUDA graph may hold it. Genes behind
-    ptr[-1] are passed over.
+    ptr[-1] are passed over. A compiler sees the kernel.
     """
     parts = min(_PARTS, triton.cdiv(longest, _BLOCK))
     with torch.cuda.device_of(buffer):
-        _remove_rows[len(genes), len(row_offsets), parts](
+        wrap_triton(_remove_rows)[genes.size(0), row_offsets.size(0), parts](
             buffer.view(torch.uint8),
             genes,
             ptr,
