@@ -17,9 +17,9 @@ func newBench(e *env) *cobra.Command {
 		Use:   "bench --graph DIR --perturbations FILE --out DIR",
 		Short: "Measure what each way of storing masks costs, on your own graph",
 		Long: `Measure what each way of storing masks costs, on your own graph: build every
-variant with every codec and read it back, in several rounds. Prints tables, plots size
-against loading time in DIR/report.html, and writes every figure to DIR/results.json. The
-datasets take up to 3 GB of disk at a time by default, and are removed at the end.`,
+variant with every codec and read it back, in several rounds. Prints tables of time and
+size, and writes them to DIR/report.html and every figure to DIR/results.json. The datasets
+take up to 3 GB of disk at a time by default, and are removed at the end.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow \
       --out demo/bench
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow \
@@ -60,6 +60,6 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 	if err := results.Print(e.stdout); err != nil {
 		return err
 	}
-	e.say("", "Plot and how to read it: "+filepath.Join(out, "report.html"))
+	e.say("", "As a page: "+filepath.Join(out, "report.html"))
 	return nil
 }

@@ -196,7 +196,7 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 	if wildtypes {
 		table.Header = append(table.Header, "wild types")
 	}
-	plot := page.Plot{Title: "Samples of each part", X: page.Axis{Title: "part"}}
+	plot := page.Plot{Title: "Samples of each part", X: "part", Counted: "samples"}
 	for _, part := range report.Parts {
 		row := []string{filepath.Join(out, part.Name+".arrow")}
 		for _, n := range []int{part.Samples, part.Genotypes, part.Genes, part.SharedGenotypes,
@@ -218,7 +218,7 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 		table.Rows = append(table.Rows, row)
 		plot.Columns = append(plot.Columns, page.Column{Label: "unplaced", Value: report.Unplaced})
 	}
-	table.Plots = []page.Plot{plot.Counts("samples")}
+	table.Plots = []page.Plot{plot}
 	return table
 }
 

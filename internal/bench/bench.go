@@ -68,8 +68,9 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	defer in.samples.Close()
 	layout := incidence.NewLayout(in.graph)
 	r := &Results{FormatVersion: FormatVersion, Program: o.Program, Setup: Setup{
-		Genes: in.graph.Genes.Len(), EdgeTypes: len(in.graph.Edges), Edges: layout.EdgePositions(), MaskPositions: layout.Size,
-		TotalSamples: in.total, Workers: o.Workers, Rounds: o.Rounds, ReactionRule: o.ReactionRule,
+		Genes: in.graph.Genes.Len(), EdgeTypes: len(in.graph.Edges),
+		Edges: layout.EdgePositions(), MaskPositions: layout.Size, TotalSamples: in.total,
+		Workers: o.Workers, Rounds: o.Rounds, ReactionRule: o.ReactionRule,
 	}}
 	if r.Machine, err = describeMachine(); err != nil {
 		return nil, err
@@ -197,7 +198,9 @@ const (
 // readDataset opens a dataset and reads its first sample, in open seconds. Then it reads the whole
 // masks of some samples in random order, which seed chooses, twice: to warm up, and to return the
 // milliseconds for each.
-func readDataset(ctx context.Context, dir string, samples int, seed uint64) (open, milliseconds float64, err error) {
+func readDataset(
+	ctx context.Context, dir string, samples int, seed uint64,
+) (open, milliseconds float64, err error) {
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(samples)
 	order = order[:min(len(order), passSamples)]
 	runtime.GC()

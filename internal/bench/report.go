@@ -10,59 +10,48 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/internal/page"
-	"tcbuild/store"
 )
 
 // page is report.html, and what is printed.
 func (r *Results) page() *page.Page {
-	s := r.Setup
-	rounds := "Every figure is from a single round, so its variation is unknown; use --rounds 3 to measure it."
-	if s.Rounds > 1 {
-		rounds = fmt.Sprintf("Every figure is the median of %d rounds, and each ran all datasets; ± is half the range from lowest to highest.", s.Rounds)
-	}
 	return &page.Page{
-		Title: "What each way of storing masks costs",
-		Lead: []string{
-			fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per sample; a sample removes %s of them on average by deleting %s %s. "+
-				"The perturbation set has %s samples; each dataset holds some of them, at even distances. %s",
-				formatNumber(float64(s.Genes)), formatNumber(float64(s.Edges)), s.EdgeTypes, formatNumber(float64(s.MaskPositions)),
-				formatNumber(s.Removed), formatNumber(s.GenesRemoved), english.PluralWord(int(math.Ceil(s.GenesRemoved)), "gene", ""),
-				formatNumber(float64(s.TotalSamples)), rounds),
-			fmt.Sprintf("%s, %s, %s memory. tcbuild %s. %s; the benchmark took %s. All figures are in results.json.",
-				r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""), formatBytes(float64(r.Machine.MemoryBytes)),
-				r.Program, english.Plural(s.Workers, "worker", ""), formatSeconds(s.Seconds)),
-		},
-		Sections: []page.Section{r.plot(), r.buildTable(), r.sizeTable(), r.readTable()},
+		Title:    "What each way of storing masks costs",
+		Lead:     []string{r.describeSetup(), r.describeMachine()},
+		Sections: []page.Section{r.buildTable(), r.sizeTable(), r.readTable()},
 	}
+}
+
+func (r *Results) describeSetup() string {
+	s := r.Setup
+	rounds := "Every figure is from a single round, so its variation is unknown; " +
+		"use --rounds 3 to measure it."
+	if s.Rounds > 1 {
+		rounds = fmt.Sprintf("Every figure is the median of %d rounds, and each ran all datasets; "+
+			"± is half the range from lowest to highest.", s.Rounds)
+	}
+	return fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per sample; "+
+		"a sample removes %s of them on average by deleting %s %s. The perturbation set has %s "+
+		"samples; each dataset holds some of them, at even distances. %s",
+		formatCount(s.Genes), formatCount(s.Edges), s.EdgeTypes, formatCount(s.MaskPositions),
+		formatNumber(s.Removed), formatNumber(s.GenesRemoved),
+		english.PluralWord(int(math.Ceil(s.GenesRemoved)), "gene", ""),
+		formatCount(s.TotalSamples), rounds)
+}
+
+func (r *Results) describeMachine() string {
+	return fmt.Sprintf("%s, %s, %s memory. tcbuild %s. %s; the benchmark took %s. "+
+		"All figures are in results.json.",
+		r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""),
+		formatBytes(float64(r.Machine.MemoryBytes)), r.Program,
+		english.Plural(r.Setup.Workers, "worker", ""), formatSeconds(r.Setup.Seconds))
 }
 
 // Print prints the tables, one below the other.
 func (r *Results) Print(w io.Writer) error { return r.page().Print(w) }
 
-var variantColors = map[store.Variant]int{store.Incidence: 1, store.Indices: 2, store.FullMasks: 3}
-
-// plot is the question that the benchmark answers: which case is small and fast.
-func (r *Results) plot() page.Section {
-	si := func(unit string) func(float64) string {
-		return func(x float64) string { return humanize.SIWithDigits(x, 2, unit) }
-	}
-	d := page.Plot{
-		Title: "Size against loading time",
-		X:     page.Axis{Title: "stored bytes per sample", Format: si("B")},
-		Y:     page.Axis{Title: "time to load a sample, random order", Format: si("s")},
-		Limit: &page.Limit{Y: r.FillMilliseconds.Min / 1000, Text: "fill all masks"},
-	}
-	for _, c := range r.Cases {
-		x, y := c.Size.BytesPerSample, c.Read.Milliseconds.Median/1000
-		d.Marks = append(d.Marks, page.Mark{X: x, Y: y, Color: variantColors[c.Variant], Hollow: !c.Default, Label: c.String(),
-			Hover: fmt.Sprintf("%s: %s per sample, %s", c, formatBytes(x), formatSeconds(y))})
-	}
-	return page.Section{Title: d.Title, Text: "Lower and further left is better. Filled marks are the default codecs. " +
-		"The dashed line is the time to fill the masks' bytes. Below it are readers that change only what differs from the sample before.",
-		Plots: []page.Plot{d.Points("Time to load a sample's masks against its stored bytes, a mark for each variant and codec.")}}
-}
-
-func (r *Results) table(title, text string, header []string, row func(c *CaseResult) []string) page.Section {
+func (r *Results) table(
+	title, text string, header []string, row func(c *CaseResult) []string,
+) page.Section {
 	t := page.Section{Title: title, Text: text, Header: append([]string{"masks kept as"}, header...)}
 	for _, c := range r.Cases {
 		t.Rows = append(t.Rows, append([]string{c.String()}, row(c)...))
@@ -72,33 +61,42 @@ func (r *Results) table(title, text string, header []string, row func(c *CaseRes
 
 func (r *Results) buildTable() page.Section {
 	return r.table("Build: "+english.Plural(r.Setup.Workers, "worker", ""),
-		"Time until the dataset is published, and CPU time. Samples/s is for the stages that grow with the samples.",
+		"Time until the dataset is published, and CPU time. "+
+			"Samples/s is for the stages that grow with the samples.",
 		[]string{"samples", "time", "CPU time", "samples/s"},
 		func(c *CaseResult) []string {
-			return []string{formatNumber(float64(c.Samples)), formatStat(c.Build.Seconds, formatSeconds), formatSeconds(c.Build.CPUSeconds.Median),
+			return []string{formatCount(c.Samples), formatStat(c.Build.Seconds, formatSeconds),
+				formatSeconds(c.Build.CPUSeconds.Median),
 				formatStat(c.Build.SamplesPerSecond, formatNumber)}
 		})
 }
 
 func (r *Results) sizeTable() page.Section {
-	return r.table("Size", "Bytes per sample of the files that grow with the samples: the sample table, and data.mdb. The last columns extrapolate.",
-		[]string{"samples", "dataset", "per sample", "at " + formatNumber(float64(r.Cases[0].Extrapolated.Samples)) + " samples", "built in"},
+	extrapolated := "at " + formatCount(r.Cases[0].Extrapolated.Samples) + " samples"
+	return r.table("Size", "Bytes per sample of the files that grow with the samples: "+
+		"the sample table, and data.mdb. The last columns extrapolate.",
+		[]string{"samples", "dataset", "per sample", extrapolated, "built in"},
 		func(c *CaseResult) []string {
-			return []string{formatNumber(float64(c.Samples)), formatBytes(float64(c.Size.DatasetBytes)), formatBytes(c.Size.BytesPerSample),
-				formatBytes(c.Extrapolated.Bytes), formatSeconds(c.Extrapolated.Seconds)}
+			return []string{formatCount(c.Samples), formatBytes(float64(c.Size.DatasetBytes)),
+				formatBytes(c.Size.BytesPerSample), formatBytes(c.Extrapolated.Bytes),
+				formatSeconds(c.Extrapolated.Seconds)}
 		})
 }
 
 func (r *Results) readTable() page.Section {
 	return r.table("Read: milliseconds per sample until its whole masks are in memory, one core",
-		fmt.Sprintf("Random order, from the page cache. Filling %s bytes takes %s ms; readers that change only what differs from the sample before are faster. "+
+		fmt.Sprintf("Random order, from the page cache. Filling %s bytes takes %s ms; readers that "+
+			"change only what differs from the sample before are faster. "+
 			"The incidence variant has the samples in memory once it is open.",
-			formatNumber(float64(r.Setup.MaskPositions)), formatNumber(r.FillMilliseconds.Min)),
+			formatCount(r.Setup.MaskPositions), formatNumber(r.FillMilliseconds.Min)),
 		[]string{"open", "read"},
 		func(c *CaseResult) []string {
-			return []string{formatSeconds(c.Read.OpenSeconds.Median), formatStat(c.Read.Milliseconds, formatNumber)}
+			return []string{formatSeconds(c.Read.OpenSeconds.Median),
+				formatStat(c.Read.Milliseconds, formatNumber)}
 		})
 }
+
+func formatCount(n int) string { return humanize.Comma(int64(n)) }
 
 // formatNumber formats a number with about three significant digits and thousands separators:
 // 0.0123, 4, 4.57, 45.7, 332,313.

@@ -19,7 +19,8 @@ type Results struct {
 	Program       string  `json:"program"` // version and commit
 	Machine       Machine `json:"machine"`
 	Setup         Setup   `json:"setup"`
-	// filling a buffer of MaskPositions bytes on one core: no reader that makes whole masks is faster
+	// filling a buffer of MaskPositions bytes on one core: no reader that makes whole masks is
+	// faster
 	FillMilliseconds Stat          `json:"fill_milliseconds"`
 	Cases            []*CaseResult `json:"cases"`
 }
@@ -153,7 +154,9 @@ const (
 	masksStage  = "build masks"    // of the LMDB variants
 )
 
-func (c *CaseResult) add(seconds, cpuSeconds float64, stages []tcbuild.StageTime, open, read float64) {
+func (c *CaseResult) add(
+	seconds, cpuSeconds float64, stages []tcbuild.StageTime, open, read float64,
+) {
 	growing := 0.0
 	for _, stage := range stages {
 		if stage.Stage == surveyStage || stage.Stage == masksStage {
@@ -172,6 +175,9 @@ func (c *CaseResult) add(seconds, cpuSeconds float64, stages []tcbuild.StageTime
 func (c *CaseResult) extrapolate(samples int) {
 	factor := float64(samples) / float64(c.Samples)
 	fixed := c.Size.DatasetBytes - c.Size.SampleBytes
-	c.Extrapolated = Extrapolation{samples, c.fixed.Median + factor*(c.Build.Seconds.Median-c.fixed.Median),
-		float64(fixed) + factor*float64(c.Size.SampleBytes)}
+	c.Extrapolated = Extrapolation{
+		Samples: samples,
+		Seconds: c.fixed.Median + factor*(c.Build.Seconds.Median-c.fixed.Median),
+		Bytes:   float64(fixed) + factor*float64(c.Size.SampleBytes),
+	}
 }

@@ -60,7 +60,7 @@ func (s *NumberSummary) plots(name, unit string) []page.Plot {
 	if len(s.Bins) == 0 {
 		return nil
 	}
-	plot := page.Plot{Title: name, X: page.Axis{Title: cmp.Or(unit, "value")}, Bins: s.Bins}
+	plot := page.Plot{Title: name, X: cmp.Or(unit, "value"), Counted: "samples", Bins: s.Bins}
 	if s.whole && s.Bins[0].To-s.Bins[0].From == 1 { // each bin is one number
 		plot.Bins = nil
 		for _, bin := range s.Bins {
@@ -68,7 +68,7 @@ func (s *NumberSummary) plots(name, unit string) []page.Plot {
 				page.Column{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
 		}
 	}
-	return []page.Plot{plot.Counts("samples")}
+	return []page.Plot{plot}
 }
 
 // PhenotypeSummary is one phenotype.

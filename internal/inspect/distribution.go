@@ -77,11 +77,11 @@ func (d Distribution) plots(title, x, y string) []page.Plot {
 	if len(d.Bins) == 0 {
 		return nil
 	}
-	plot := page.Plot{Title: title, X: page.Axis{Title: x}}
+	plot := page.Plot{Title: title, X: x, Counted: y}
 	for _, bin := range d.Bins {
 		plot.Columns = append(plot.Columns, page.Column{Label: bin.String(), Value: bin.Things})
 	}
-	return []page.Plot{plot.Counts(y)}
+	return []page.Plot{plot}
 }
 
 func percent(part, whole int) string {

@@ -102,14 +102,14 @@ func (s *SampleSummary) tables() []page.Section {
 		}
 	}
 	sizes := page.Section{Title: "Genotype sizes", Header: []string{"deleted genes", "samples"}}
-	plot := page.Plot{Title: sizes.Title, X: page.Axis{Title: "deleted genes"}}
+	plot := page.Plot{Title: sizes.Title, X: "deleted genes", Counted: "samples"}
 	for _, size := range s.GenotypeSizes {
 		sizes.Rows = append(sizes.Rows, []string{count(size.Genes), count(size.Samples)})
 		plot.Columns = append(plot.Columns,
 			page.Column{Label: strconv.Itoa(size.Genes), Value: size.Samples})
 	}
 	if len(s.GenotypeSizes) > 0 {
-		sizes.Plots = []page.Plot{plot.Counts("samples")}
+		sizes.Plots = []page.Plot{plot}
 	}
 	genes := page.Section{Title: "Samples that delete a gene",
 		Header: append([]string{"genes"}, distributionHeader...),

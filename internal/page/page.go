@@ -105,7 +105,8 @@ func (s *Section) lines() (lines []string) {
 // Cell is a text for a page: text that would break it, or is too long, is quoted.
 func Cell(text string) string {
 	const longest = 400 // bytes
-	if len(text) > longest || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+	breaks := func(r rune) bool { return !strconv.IsPrint(r) }
+	if len(text) > longest || strings.ContainsFunc(text, breaks) {
 		return fault.Quote(text)
 	}
 	return text
@@ -114,12 +115,14 @@ func Cell(text string) string {
 //go:embed page.html.tmpl
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"cell": Cell, "breakable": breakable}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").
+	Funcs(template.FuncMap{"cell": Cell, "breakable": breakable}).Parse(pageText))
 
 // breakable is a text in whose names, such as gene__physical__gene, a line may end between the
 // parts.
 func breakable(text string) template.HTML {
-	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(Cell(text)), "__", "__<wbr/>"))
+	escaped := template.HTMLEscapeString(Cell(text))
+	return template.HTML(strings.ReplaceAll(escaped, "__", "__<wbr/>"))
 }
 
 // Begin returns the beginning of every page of a kind, by which tcbuild recognizes its own pages.
@@ -158,11 +161,19 @@ func (s *Section) Classes() []string {
 			if column == len(classes) { // there is no header
 				classes = append(classes, "number")
 			}
-			digits := strings.TrimLeft(text, "+-")
-			if len(row) == 1 || digits != "" && (digits[0] < '0' || digits[0] > '9') || len(digits) > 30 {
+			if len(row) == 1 || !isMeasured(text) {
 				classes[column] = "text"
 			}
 		}
 	}
 	return classes
+}
+
+// isMeasured reports whether a text is a number, perhaps with a unit, or empty.
+func isMeasured(text string) bool {
+	digits := strings.TrimLeft(text, "+-")
+	if digits == "" {
+		return true
+	}
+	return '0' <= digits[0] && digits[0] <= '9' && len(digits) <= 30
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,10 +32,8 @@ func TestHostileNames(t *testing.T) {
 		page := Page{Title: name, Lead: []string{name}, Sections: []Section{{
 			Title: name, Text: name, Note: name, Header: []string{name, name}, Rows: [][]string{{name, name}},
 			Plots: []Plot{
-				Plot{Title: name, X: Axis{Title: name}, Columns: []Column{{name, 1}}}.Counts(name),
-				Plot{Title: name, X: Axis{Title: name}, Bins: []Bin{{0, 1, 2}}}.Counts("samples"),
-				{Title: name, Text: name, X: Axis{Title: name, Format: Plain}, Y: Axis{Title: name, Format: Plain},
-					Marks: []Mark{{X: 1, Y: 1, Color: 1, Label: name, Hover: name}}, Limit: &Limit{1, name}},
+				{Title: name, X: name, Counted: name, Columns: []Column{{name, 1}}},
+				{Title: name, X: name, Counted: name, Bins: []Bin{{0, 1, 2}}},
 			},
 		}}}
 		if strings.ContainsAny(name, "\x1b") { // the lead and notes are tcbuild's own words
@@ -80,7 +77,7 @@ func TestColumns(t *testing.T) {
 		for i := range n {
 			columns = append(columns, Column{Label: fmt.Sprintf("n%d", i*i), Value: i * 1500})
 		}
-		html := check(t, Page{Title: "x", Sections: []Section{{Plots: []Plot{Plot{Title: "Bars", X: Axis{Title: "x"}, Columns: columns}.Counts("y")}}}})
+		html := check(t, Page{Title: "x", Sections: []Section{{Plots: []Plot{{Title: "Bars", X: "x", Counted: "y", Columns: columns}}}}})
 		if found := strings.Count(html, ">n"); found == 0 || n <= 10 && found < n {
 			t.Errorf("%d bars have %d labels", n, found)
 		}
@@ -100,43 +97,7 @@ func TestHistogram(t *testing.T) {
 			for i := range n {
 				bins = append(bins, Bin{From: min(c.first+float64(i)*c.width, 1.7e308), To: min(c.first+float64(i+1)*c.width, 1.7e308), Value: 1000 * i})
 			}
-			check(t, Page{Title: fmt.Sprint(c), Sections: []Section{{Plots: []Plot{Plot{Title: "Histogram", X: Axis{Title: "<x> & y"}, Bins: bins}.Counts("samples")}}}})
-		}
-	}
-}
-
-// A logarithmic axis has at least two labels, however short it is.
-func TestTicks(t *testing.T) {
-	for _, high := range []float64{2.25, 2.4, 3.5, 6, 11, 40, 1e3, 1e9} {
-		for _, low := range []float64{0.03, 0.21, 0.32, 0.4, 0.52, 0.66, 0.85, 0.97, 1, 1.9} {
-			s := scale{Axis: Axis{Format: Plain}, log: true, low: low, high: low * high}
-			ticks := s.ticks()
-			if len(ticks) < 2 || len(ticks) > mostTicks {
-				t.Errorf("%g to %g: found ticks %v", s.low, s.high, ticks)
-			}
-		}
-	}
-}
-
-// Labels of near marks stand below each other, whatever their lengths and sides.
-func TestLabels(t *testing.T) {
-	for _, labels := range [][]string{
-		{"full-masks zstd", "incidence", ""}, {"incidence", "full-masks zstd", ""}, {"a", "b", "full-masks zstd"},
-	} {
-		p := Plot{X: Axis{Format: Plain}, Y: Axis{Format: Plain}}
-		for i, label := range labels {
-			p.Marks = append(p.Marks, Mark{X: []float64{1, 3, 40}[i], Y: 1, Label: label})
-			p.Marks = append(p.Marks, Mark{X: []float64{1.4, 25, 35}[i], Y: 1.01, Label: label})
-		}
-		marks := p.Drawing().Marks
-		for i, a := range marks {
-			for _, b := range marks[:i] {
-				aFrom, aTo := a.span()
-				bFrom, bTo := b.span()
-				if min(aTo, bTo) > max(aFrom, bFrom) && math.Abs(float64(a.LabelY-b.LabelY)) < 0.999/rows {
-					t.Errorf("%q: labels of %+v and %+v touch", labels, a, b)
-				}
-			}
+			check(t, Page{Title: fmt.Sprint(c), Sections: []Section{{Plots: []Plot{{Title: "Histogram", X: "<x> & y", Counted: "samples", Bins: bins}}}}})
 		}
 	}
 }
