@@ -34,8 +34,11 @@ func bigSplitMix(seed uint64, k int) *big.Int {
 	return mix(z, 31)
 }
 
+// slowUnit is a unit by its number.
+type slowUnit struct{ number, stratum, part int }
+
 // slowAssign does what the package comment says, in exact numbers and without any care for speed.
-func slowAssign(units []unit, strata int, fractions []Fraction, seed uint64) []int {
+func slowAssign(units []slowUnit, strata int, fractions []Fraction, seed uint64) []int {
 	owed := make([]*big.Rat, len(fractions))
 	for k := range owed {
 		owed[k] = new(big.Rat)
@@ -131,22 +134,23 @@ func TestAssign(t *testing.T) {
 	r := seed.Rand(t)
 	for range testrun.Cases(2000, 300) {
 		fractions, strata := randomFractions(r), 1+r.IntN(4)
-		units, pinning := make([]unit, r.IntN(60)), r.IntN(3)
-		for i := range units {
-			units[i] = unit{number: i * (1 + r.IntN(2)), stratum: r.IntN(strata), part: none}
+		var p pool
+		before, pinning, chosen := make([]slowUnit, r.IntN(60)), r.IntN(3), r.Uint64()
+		for i := range before {
+			before[i] = slowUnit{number: 2*i + r.IntN(2), stratum: r.IntN(strata), part: none}
 			if pinning > 0 && r.IntN(2*pinning) == 0 {
-				units[i].part = r.IntN(len(fractions))
+				before[i].part = r.IntN(len(fractions))
 			}
+			p.add(chosen, before[i].number, before[i].stratum).part = before[i].part
 		}
-		before, chosen := slices.Clone(units), r.Uint64()
-		assign(units, strata, fractions, chosen)
+		assign(p.units, fractions)
 		want := slowAssign(before, strata, fractions, chosen)
 		counts := make([][]int, strata)
 		for s := range counts {
 			counts[s] = make([]int, len(fractions)+1)
 		}
 		unpinned := true
-		for i, u := range units {
+		for i, u := range p.units {
 			if u.part != want[i] || u.part == none || before[i].part != none && u.part != before[i].part {
 				t.Fatalf("unit %d: got part %d, want %d (pinned: %d)", i, u.part, want[i], before[i].part)
 			}
@@ -168,13 +172,13 @@ func TestAssign(t *testing.T) {
 // Strata of one unit each are not all rounded alike.
 func TestAssignSmallStrata(t *testing.T) {
 	fractions := []Fraction{{"train", 8e8}, {"val", 1e8}, {"test", 1e8}}
-	units := make([]unit, 1000)
-	for i := range units {
-		units[i] = unit{number: i, stratum: i, part: none}
+	var p pool
+	for i := range 1000 {
+		p.add(7, i, i)
 	}
-	assign(units, len(units), fractions, 7)
+	assign(p.units, fractions)
 	counts := make([]int, 3)
-	for _, u := range units {
+	for _, u := range p.units {
 		counts[u.part]++
 	}
 	if counts[0] < 795 || counts[0] > 805 || counts[1] < 95 || counts[1] > 105 {

@@ -2,22 +2,23 @@ package selection
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
-	"tcbuild/ingest/table"
 	"tcbuild/internal/decimal"
 )
 
 // holdOut is a rule that puts samples into a part before the others are split: those for which all
 // of its conditions are true.
 type holdOut struct {
+	unit              // of these samples
 	text       string // as it was given, with the digest of a file in place of its name
-	part       int
 	conditions []condition
 	genes      map[uint32]bool // of the condition gene=FILE; nil: there is none
 	found      bool            // a sample that is held out
@@ -37,64 +38,21 @@ const holdOutHint = "write it as in --hold-out cell_type=K562, --hold-out gene=g
 	"--hold-out val:batch=3, or --hold-out cell_type=K562,gene=genes.txt, " +
 	"of which both must be true"
 
-// readHoldOuts reads --hold-out: [PART:]COLUMN=VALUE[,COLUMN=VALUE…]. Parts that are not among
-// fractions are appended to s.parts.
+// readHoldOuts reads --hold-out. Parts that are not among fractions are appended to s.parts.
 func (s *splitter) readHoldOuts() error {
 	if len(s.HoldOut) == 0 {
 		return nil
 	}
-	heldIn := make(map[uint32]int)
 	genes, err := s.dataset.Names()
 	if err != nil {
 		return err
 	}
+	heldIn := make(map[uint32]int)
 	for _, text := range s.HoldOut {
-		rule := &holdOut{part: -1}
-		rest := text
-		if part, behind, found := strings.Cut(text, ":"); found && partName.MatchString(part) &&
-			part != unplaced && !strings.Contains(part, "=") {
-			rule.part, rest = s.partNamed(part), behind
+		rule, err := s.readHoldOut(text, genes)
+		if err != nil {
+			return err
 		}
-		if rule.part < 0 {
-			rule.part = s.partNamed("test")
-		}
-		for _, word := range cutConditions(rest) {
-			column, value, found := strings.Cut(word, "=")
-			if !found || column == "" || value == "" {
-				return fault.New(fault.Usage, holdOutHint,
-					"read --hold-out: found %s, expected COLUMN=VALUE", fault.Quote(text))
-			}
-			if column == geneColumn {
-				if rule.genes != nil {
-					return fault.New(fault.Usage, "name one file of genes",
-						"read --hold-out: found gene= twice in %s", fault.Quote(text))
-				}
-				digest, err := rule.readGenes(value, genes)
-				if err != nil {
-					return err
-				}
-				rule.text += "," + column + "=" + digest
-				continue
-			}
-			c := condition{column: column, value: value, want: textKey([]byte(value)),
-				seen: make(map[string]bool)}
-			var numbers bool
-			if c.key, numbers, err = s.columnKey(column, "--hold-out", geneColumn); err != nil {
-				return err
-			}
-			if numbers {
-				number, err := decimal.Parse(value)
-				if err != nil {
-					return fault.New(fault.Usage, "give one of its numbers",
-						"read --hold-out: column %s has numbers, found %s", fault.Quote(column),
-						fault.Quote(value))
-				}
-				c.want = numberKey(number)
-			}
-			rule.conditions = append(rule.conditions, c)
-			rule.text += "," + word
-		}
-		rule.text = s.parts[rule.part] + ":" + strings.TrimPrefix(rule.text, ",")
 		s.held = append(s.held, rule)
 		if !rule.ofUnits(s.By) {
 			continue // it holds out samples, before genes are looked at
@@ -109,6 +67,61 @@ func (s *splitter) readHoldOuts() error {
 		}
 	}
 	return nil
+}
+
+// readHoldOut reads a rule: [PART:]COLUMN=VALUE[,COLUMN=VALUE…].
+func (s *splitter) readHoldOut(text string, genes *names.Resolver) (*holdOut, error) {
+	part, rest, found := strings.Cut(text, ":")
+	if !found || part == unplaced || !partName.MatchString(part) {
+		part, rest = "test", text
+	}
+	rule := &holdOut{unit: unit{part: s.partNamed(part)}}
+	var words []string
+	for _, word := range cutConditions(rest) {
+		column, value, _ := strings.Cut(word, "=")
+		if column == "" || value == "" {
+			return nil, fault.New(fault.Usage, holdOutHint,
+				"read --hold-out: found %s, expected COLUMN=VALUE", fault.Quote(text))
+		}
+		switch {
+		case column != geneColumn:
+			c, err := s.newCondition(column, value)
+			if err != nil {
+				return nil, err
+			}
+			rule.conditions = append(rule.conditions, c)
+		case rule.genes != nil:
+			return nil, fault.New(fault.Usage, "name one file of genes",
+				"read --hold-out: found gene= twice in %s", fault.Quote(text))
+		default:
+			digest, err := rule.readGenes(value, genes)
+			if err != nil {
+				return nil, err
+			}
+			word = column + "=" + digest
+		}
+		words = append(words, word)
+	}
+	rule.text = s.parts[rule.part] + ":" + strings.Join(words, ",")
+	return rule, nil
+}
+
+// newCondition reads a condition on a phenotype or attribute.
+func (s *splitter) newCondition(column, value string) (c condition, err error) {
+	c = condition{column: column, value: value, want: textKey([]byte(value)),
+		seen: make(map[string]bool)}
+	var numbers bool
+	if c.key, numbers, err = s.columnKey(column, "--hold-out", geneColumn); !numbers {
+		return c, err
+	}
+	number, err := decimal.Parse(value)
+	if err != nil {
+		return c, fault.New(fault.Usage, "give one of its numbers",
+			"read --hold-out: column %s has numbers, found %s", fault.Quote(column),
+			fault.Quote(value))
+	}
+	c.want = numberKey(number)
+	return c, nil
 }
 
 // cutConditions splits at the commas that a column follows: a value may have commas.
@@ -169,22 +182,20 @@ func (h *holdOut) holds(row *ingest.Sample) bool {
 	return holds
 }
 
-// heldOut is the part in which a sample is held out, or none.
-func (s *splitter) heldOut(number int, row *ingest.Sample) (part int, err error) {
-	part = none
-	var by *holdOut
+// heldOut is the rule that holds a sample out, or nil.
+func (s *splitter) heldOut(number int, row *ingest.Sample) (by *holdOut, err error) {
 	for _, rule := range s.held {
 		if !rule.holds(row) || rule.ofUnits(s.By) {
 			continue
 		}
-		if part != none && part != rule.part {
-			return none, fault.New(fault.Usage, "hold each sample out in one part",
+		if by != nil && by.part != rule.part {
+			return nil, fault.New(fault.Usage, "hold each sample out in one part",
 				"read --hold-out: sample %d is held out by %s and by %s", number,
 				fault.Quote(by.text), fault.Quote(rule.text))
 		}
-		part, by = rule.part, rule
+		by = rule
 	}
-	return part, nil
+	return by, nil
 }
 
 // checkHeldOut returns an error for a rule that holds out nothing.
@@ -246,102 +257,10 @@ func textKey(text []byte) string {
 	return textPrefix + string(text)
 }
 
-// pins are the samples that a file fixes in parts.
-type pins struct {
-	digest string // SHA-256 of the file
-	ids    []string
-	byID   map[string]*pin
-}
-
-type pin struct {
-	where  string // row of the file
-	part   int
-	sample int // that has the id; none: no sample yet
-}
-
-// readPins reads a table with the columns sample_id and part. The path "" stands for no pins.
-func readPins(path string, fractions []Fraction) (*pins, error) {
-	p := &pins{byID: make(map[string]*pin)}
-	if path == "" {
-		return p, nil
+// numberKey is a text that equal numbers share.
+func numberKey(value float64) string {
+	if math.IsNaN(value) {
+		return "missing"
 	}
-	file, err := inputfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	p.digest = file.Input("").SHA256
-	r, err := table.OpenFile(file, table.TextOptions{})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	id, part := slices.Index(r.Columns(), "sample_id"), slices.Index(r.Columns(), "part")
-	if id < 0 || part < 0 {
-		return nil, fault.New(fault.Input, "name them in the first line",
-			"read pins %s: found columns %s, expected sample_id and part", path,
-			fault.List(r.Columns()))
-	}
-	for _, column := range []int{id, part} {
-		if kind := r.Kind(column); kind == table.List || kind == table.Other {
-			return nil, fault.New(fault.Input, "store it as text",
-				"read pins %s: column %s: found type %s, expected text", path, r.Columns()[column],
-				kind)
-		}
-	}
-	err = r.Each(func(b *table.Batch, i int) error {
-		return p.add(string(b.Text(id, i)), string(b.Text(part, i)), r.Where(b.First+int64(i)),
-			fractions)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(p.ids) == 0 {
-		return nil, fault.New(fault.Input, "omit --pin",
-			"read pins %s: found no samples, expected at least one", path)
-	}
-	return p, nil
-}
-
-func (p *pins) add(id, name, where string, fractions []Fraction) error {
-	part, hint := partIndex(fractions, name)
-	if part < 0 {
-		return fault.New(fault.Input, hint,
-			"read pins %s: found part %s, expected one of --fractions", where, fault.Quote(name))
-	}
-	if earlier := p.byID[id]; earlier != nil {
-		return fault.New(fault.Input, "name each sample once",
-			"read pins %s: sample %s is also in %s", where, fault.Quote(id), earlier.where)
-	}
-	p.ids = append(p.ids, id)
-	p.byID[id] = &pin{where, part, none}
-	return nil
-}
-
-// pinOf returns the pin of a sample; nil for none.
-func (p *pins) pinOf(number int, id []byte) (*pin, error) {
-	found := p.byID[string(id)]
-	if found == nil {
-		return nil, nil
-	}
-	if found.sample != none {
-		return nil, fault.New(fault.Input, "pin only samples with unique ids",
-			"read pins %s: found sample %s, which is the id of the samples %d and %d, expected one",
-			found.where, fault.Quote(id), found.sample, number)
-	}
-	found.sample = number
-	return found, nil
-}
-
-// unknown is the error of ids that no sample has.
-func (p *pins) unknown(dataset string) error {
-	for _, id := range p.ids {
-		if pin := p.byID[id]; pin.sample == none {
-			return fault.New(fault.Input,
-				"give ids as 'tcbuild inspect DATASET --samples :' shows them",
-				"read pins %s: found sample %s, expected an id of dataset %s",
-				pin.where, fault.Quote(id), dataset)
-		}
-	}
-	return nil
+	return strconv.FormatFloat(value+0, 'g', -1, 64) // 0 for -0
 }

@@ -125,13 +125,13 @@ func slowLargest(unitsOf [][]string, o SplitOptions, pinned map[int]int) map[str
 func slowParts(samples []sample, unitsOf [][]string, number func(at int, name string) int,
 	o SplitOptions, pinned map[int]int) map[string]int {
 	var names, strata []string
-	var units []unit
+	var units []slowUnit
 	for i, of := range unitsOf {
 		for _, name := range of {
 			at := slices.Index(names, name)
 			if at < 0 {
 				at = len(names)
-				u := unit{number: number(at, name), part: none}
+				u := slowUnit{number: number(at, name), part: none}
 				if o.Stratify != "" {
 					stratum := map[string]string{
 						"medium":          "m" + samples[i].medium,

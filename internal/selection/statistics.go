@@ -46,6 +46,22 @@ func (r *SplitReport) HasWildtypes() bool {
 	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Wildtypes > 0 })
 }
 
+// place is where samples go. Those whose genes are in several parts are beside the last of these, by
+// the number of genes that are not seen, or have no place.
+type place struct {
+	kind         placeKind
+	part, unseen int
+}
+
+type placeKind int
+
+const (
+	inPart placeKind = iota
+	besidePart
+	nowhere
+)
+
+// slot is the samples of a place.
 type slot struct {
 	Part
 	samples   []int64
@@ -63,28 +79,17 @@ type placement struct {
 // place puts each sample into a slot.
 func (s *splitter) place(ctx context.Context) (*placement, error) {
 	p := &placement{splitter: s, slotOf: make([]*slot, 0, s.dataset.Manifest.Samples)}
-	for _, name := range s.parts {
-		p.slots = append(p.slots, newSlot(name))
+	slots := map[place]*slot{{kind: nowhere}: newSlot(unplaced)}
+	for part, name := range s.parts {
+		slots[place{part: part}] = newSlot(name)
 	}
-	type key struct{ part, unseen int }
-	straddling := make(map[key]*slot)
-	rest := newSlot(unplaced)
 	var hash []byte
 	err := s.eachSample(ctx, func(number int, row *ingest.Sample) error {
-		part, unseen, straddles, err := s.partOf(number, row)
-		if err != nil {
-			return err
-		}
-		to := rest
-		switch {
-		case straddles && s.Straddling == SeparateStraddling:
-			if to = straddling[key{part, unseen}]; to == nil {
-				to = newSlot(fmt.Sprintf("%s_unseen%d", s.parts[part], unseen))
-				straddling[key{part, unseen}] = to
-			}
-		case straddles:
-		default:
-			to = p.slots[part]
+		at := s.placeOf(number, row)
+		to := slots[at]
+		if to == nil {
+			to = newSlot(fmt.Sprintf("%s_unseen%d", s.parts[at.part], at.unseen))
+			slots[at] = to
 		}
 		to.samples = append(to.samples, int64(number))
 		if len(row.Genes) == 0 {
@@ -101,11 +106,12 @@ func (s *splitter) place(ctx context.Context) (*placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(straddling),
-		func(a, b key) int { return cmp.Or(a.part-b.part, a.unseen-b.unseen) }) {
-		p.slots = append(p.slots, straddling[k])
+	inOrder := func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), a.part-b.part, a.unseen-b.unseen)
 	}
-	p.slots = append(p.slots, rest)
+	for _, at := range slices.SortedFunc(maps.Keys(slots), inOrder) {
+		p.slots = append(p.slots, slots[at])
+	}
 	return p, p.check()
 }
 
@@ -113,40 +119,33 @@ func newSlot(name string) *slot {
 	return &slot{Part: Part{Name: name}, genes: make(map[uint32]bool)}
 }
 
-// partOf returns a sample's part. By gene, that is the last part of any of its genes; straddles
-// says that they are in several, and unseen counts those that are not seen.
-func (s *splitter) partOf(number int,
-	row *ingest.Sample) (part, unseen int, straddles bool, err error) {
-	if s.By != ByGene && s.unitOf[number] < 0 {
-		return -1 - s.unitOf[number], 0, false, nil
+// placeOf returns where a sample goes. Samples whose genes are units are in the last part of any of
+// their genes.
+func (s *splitter) placeOf(number int, row *ingest.Sample) place {
+	if u := s.unitOf[number]; u != nil {
+		return place{part: u.part}
 	}
-	if s.By == ByGene {
-		if part, err = s.heldOut(number, row); part != none || err != nil {
-			return part, 0, false, err
-		}
+	part, straddles := s.partOfGenes(row.Genes)
+	switch {
+	case !straddles:
+		return place{part: part}
+	case s.Straddling != SeparateStraddling:
+		return place{kind: nowhere}
 	}
-	if s.drawsWildtype(row) {
-		byNumber := func(u unit, number int) int { return u.number - number }
-		at, _ := slices.BinarySearchFunc(s.wildtypes, number, byNumber)
-		return s.wildtypes[at].part, 0, false, nil
-	}
-	if s.By != ByGene {
-		return s.units[s.unitOf[number]].part, 0, false, nil
-	}
-	part, straddles = s.partOfGenes(row.Genes)
+	at := place{kind: besidePart, part: part}
 	for _, gene := range row.Genes {
 		if !s.seen[gene] {
-			unseen++
+			at.unseen++
 		}
 	}
-	return part, unseen, straddles, nil
+	return at
 }
 
 // partOfGenes returns the last part of any of the genes, and whether they are in several. Without
 // genes it returns the first part.
 func (s *splitter) partOfGenes(genes []uint32) (part int, straddles bool) {
 	for i, gene := range genes {
-		found := s.units[s.genes[gene]].part
+		found := s.genes[gene].part
 		straddles = straddles || i > 0 && found != part
 		part = max(part, found)
 	}
@@ -160,23 +159,26 @@ func (s *splitter) findSeen(ctx context.Context) error {
 	s.seen = make(map[uint32]bool)
 	last := make([]int, len(s.genes))
 	err := s.eachSample(ctx, func(number int, row *ingest.Sample) error {
-		part, err := s.heldOut(number, row)
-		if held := part != none; !held {
+		u := s.unitOf[number]
+		var part int
+		if u != nil {
+			part = u.part
+		} else {
 			part, _ = s.partOfGenes(row.Genes)
-			for _, gene := range row.Genes {
+		}
+		for _, gene := range row.Genes {
+			if u == nil {
 				last[gene] = max(last[gene], part)
 			}
-		}
-		if part == 0 {
-			for _, gene := range row.Genes {
+			if part == 0 {
 				s.seen[gene] = true
 			}
 		}
-		return err
+		return nil
 	})
-	for gene, at := range s.genes {
-		if at != none && s.units[at].part == 0 && !s.seen[uint32(gene)] {
-			s.units[at].part = last[gene]
+	for gene, u := range s.genes {
+		if u != nil && u.part == 0 && !s.seen[uint32(gene)] {
+			u.part = last[gene]
 		}
 	}
 	return err
@@ -186,7 +188,7 @@ func (s *splitter) findSeen(ctx context.Context) error {
 // name.
 func (p *placement) check() error {
 	units := make([]int, len(p.parts))
-	for _, unit := range p.units {
+	for _, unit := range p.drawn.units {
 		units[unit.part]++
 	}
 	names := make(map[string]bool)
@@ -219,15 +221,15 @@ func (p *placement) checkFilled(slot *slot, drawn bool) error {
 	if slot.Samples == 0 {
 		return fault.New(fault.Input, hint,
 			"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
-			p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.units), p.By)
+			p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.drawn.units), p.By)
 	}
-	drawsBoth := drawn && len(p.wildtypes) > 0 && len(p.units) > 0
+	drawsBoth := drawn && len(p.wildtypes.units) > 0 && len(p.drawn.units) > 0
 	if drawsBoth && slot.Samples == slot.Wildtypes {
 		return fault.New(fault.Input, hint,
 			"split %s: part %s gets only wild types (%d of %d samples; %d of %d %ss), "+
 				"expected mutants",
 			p.dataset.Dir, slot.Name, slot.Samples, p.dataset.Manifest.Samples,
-			slot.Units, len(p.units), p.By)
+			slot.Units, len(p.drawn.units), p.By)
 	}
 	return nil
 }
