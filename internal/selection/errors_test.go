@@ -102,6 +102,20 @@ func TestStratumWithinGenotype(t *testing.T) {
 		"split by sample")
 }
 
+// A wild type before them is not taken for the first of two samples of one genotype.
+func TestStratumWithinGenotypeAfterWildtype(t *testing.T) {
+	samples := []sample{
+		{id: "wild", medium: "YPD", batch: "1"},
+		{id: "a", genes: []string{"G01"}, medium: "YPD", batch: "1"},
+		{id: "b", genes: []string{"G01"}, medium: "YPD", batch: "2"},
+	}
+	o := SplitOptions{By: ByGenotype, Stratify: "batch", Fractions: half}
+	_, err := Split(t.Context(), build(t, samples), o, t.TempDir())
+	wantError(t, err, fault.Usage,
+		`read --stratify: samples 1 and 2 have one genotype and differ in "batch"`,
+		"split by sample")
+}
+
 func TestUnknownPin(t *testing.T) {
 	err := splitError(t, SplitOptions{By: BySample}, "sample_id\tpart\na\ttrain\nzz\ttest\n")
 	wantError(t, err, fault.Input, `pins.tsv:3: found sample "zz", expected an id of dataset`,
