@@ -12,7 +12,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
-	"tcbuild/gpuverify/regenerate"
 )
 
 // card is a device in use. One goroutine, locked to its thread, makes all calls on it.
@@ -24,11 +23,11 @@ type card struct {
 	cpu     *worker // checks samples again in which the device finds differences
 
 	upload, work *cuda.Stream // run concurrently: uploads, and everything else
-	regenerate.Generators
+	kernels      kernels.Kernels
 	// Scratch for the work on a batch; the lanes use it one after the other.
-	words cuda.Memory
-	bits  kernels.Bits // all 0 between batches
-	lanes [lanes]*lane
+	words, values cuda.Memory
+	bits          kernels.Bits // all 0 between batches
+	lanes         [lanes]*lane
 
 	// Batches circulate: empty -> worker -> full -> lane -> empty. Both channels have room for all.
 	empty, full chan *batch
@@ -50,7 +49,7 @@ func (c *card) prepare() error {
 	if c.work, err = c.context.NewStream(); err != nil {
 		return err
 	}
-	if err = c.Generators.Upload(c.context, c.tables); err != nil {
+	if c.kernels.Graph, err = c.tables.Upload(c.context); err != nil {
 		return err
 	}
 	if err = c.allocateScratch(); err != nil {
@@ -105,7 +104,8 @@ func (c *card) fit() error {
 			"batches of one sample need %d bytes of locked memory (found %d usable)", need, pinned)
 	}
 	return fault.New(fault.Failed, "raise --gpu-memory, free device memory, or use --device cpu",
-		"the graph and one sample need %d bytes of device memory (found %d usable, %d free)", c.report.MemoryBytes, budget, free)
+		"the graph and one sample need %d bytes of device memory (found %d usable, %d free)",
+		c.report.MemoryBytes, budget, free)
 }
 
 // bytes is the total device memory of batches of the given room.
@@ -131,11 +131,12 @@ func (c *card) allocateScratch() error {
 	if c.words, err = c.context.Allocate(c.wordBytes(c.room)); err != nil {
 		return err
 	}
-	if c.NodeWords.Values, err = c.context.Allocate(c.valueBytes(c.room)); err != nil {
+	if c.values, err = c.context.Allocate(c.valueBytes(c.room)); err != nil {
 		return err
 	}
 	c.bits.Stride = c.tables.Stride
-	if c.bits.Memory, err = c.context.Allocate(kernels.BitBytes(c.room.samples, c.tables.Stride)); err != nil {
+	bytes := kernels.BitBytes(c.room.samples, c.tables.Stride)
+	if c.bits.Memory, err = c.context.Allocate(bytes); err != nil {
 		return err
 	}
 	c.work.Fill(c.bits.Memory, 0, c.bits.Size())

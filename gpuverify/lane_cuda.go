@@ -24,7 +24,7 @@ type lane struct {
 }
 
 func (c *card) newLane() (*lane, error) {
-	l := &lane{results: kernels.Results{Masks: c.Compare.Masks}}
+	l := &lane{results: kernels.Results{Masks: c.kernels.Masks}}
 	var err error
 	if l.head, err = c.context.Allocate(c.room.headBytes()); err != nil {
 		return nil, err
@@ -39,7 +39,8 @@ func (c *card) newLane() (*lane, error) {
 	if l.host, err = c.context.AllocatePinned(results); err != nil {
 		return nil, err
 	}
-	for _, event := range []*cuda.Event{&l.sent, &l.uploaded, &l.started, &l.scattered, &l.compared, &l.done} {
+	for _, event := range []*cuda.Event{&l.sent, &l.uploaded, &l.started, &l.scattered, &l.compared,
+		&l.done} {
 		if *event, err = c.context.NewEvent(); err != nil {
 			return nil, err
 		}
@@ -79,13 +80,14 @@ func (c *card) start(l *lane, b *batch) error {
 func (c *card) check(l *lane) {
 	s, samples := c.work, len(l.batch.samples)
 	stored := c.dataset.Manifest.Variant != store.Incidence
-	b := kernels.Batch{Samples: samples, Deleted: l.batch.deleted(), Ptr: l.head, PerturbationIndices: l.head.From(c.room.indicesAt())}
+	b := kernels.Batch{Samples: samples, Deleted: l.batch.deleted(), Ptr: l.head,
+		PerturbationIndices: l.head.From(c.room.indicesAt())}
 	l.results.Clear(s)
 	if c.words.Size() > 0 {
-		c.NodeWords.Run(s, b, c.words)
+		c.kernels.Words(s, b, c.words, c.values)
 	}
 	if c.regenerates(ByIncidence) {
-		c.Scatter.Regenerate(s, b, c.words, c.bits)
+		c.kernels.Scatter(s, b, c.words, c.bits)
 		if c.regenerates(ByEdges) {
 			s.Record(l.scattered)
 			c.compare(samples, c.words, !stored, l.results)
@@ -94,7 +96,7 @@ func (c *card) check(l *lane) {
 	if !stored {
 		return
 	}
-	c.Scatter.Toggle(s, samples, l.payload, l.head.From(c.room.endsAt()), c.bits)
+	c.kernels.Toggle(s, samples, l.payload, l.head.From(c.room.endsAt()), c.bits)
 	if c.Method != Both {
 		s.Record(l.scattered)
 	}
@@ -108,10 +110,11 @@ func (c *card) check(l *lane) {
 // compare queues a comparison of the bits with the edges, by the words, or with nothing. The last
 // one clears the bits. The removals of an incidence dataset, which stores none, are counted.
 func (c *card) compare(samples int, words cuda.Memory, last bool, results kernels.Results) {
-	c.Compare.Run(c.work, samples, words, c.bits, last, c.dataset.Manifest.Variant == store.Incidence, results)
+	count := c.dataset.Manifest.Variant == store.Incidence
+	c.kernels.Compare(c.work, samples, words, c.bits, last, count, results)
 	c.report.MaskBytes += int64(kernels.BitBytes(samples, c.tables.Stride))
 	if words.Size() > 0 {
-		c.report.MaskBytes += int64(c.Compare.Src.Size() + c.Compare.Dst.Size())
+		c.report.MaskBytes += int64(c.kernels.Src.Size() + c.kernels.Dst.Size())
 	}
 }
 
@@ -175,8 +178,10 @@ func (c *card) addResults(l *lane) error {
 			return err
 		}
 		if wrong < len(suspects) {
-			return fault.New(fault.Failed, "check the device with nvidia-smi and gpu-check, or use --device cpu",
-				"the device found %d samples that differ, the CPU %d of them; the first is sample %d", len(suspects), wrong, suspects[0].index)
+			return fault.New(fault.Failed,
+				"check the device with nvidia-smi and gpu-check, or use --device cpu",
+				"the device found %d samples that differ, the CPU %d of them; the first is sample %d",
+				len(suspects), wrong, suspects[0].index)
 		}
 		if c.cpu.decoder == nil { // the device has counted them
 			for mask := range counted {

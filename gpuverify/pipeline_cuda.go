@@ -23,7 +23,7 @@ func (d *devices) run(device cuda.Device, first int) (DeviceReport, error) {
 		return report, d.failure(device, err)
 	}
 	c := &card{devices: d, context: opened, report: report}
-	err = c.Generators.Load(opened)
+	err = c.kernels.Load(opened)
 	<-d.begin
 	if err == nil && d.tables != nil {
 		err = c.prepare()
@@ -37,7 +37,8 @@ func (d *devices) run(device cuda.Device, first int) (DeviceReport, error) {
 		err = d.failure(device, closing)
 	}
 	c.report.HostSynchronizations = opened.Synchronizations
-	c.report.JITSeconds, c.report.JITLog = opened.JITTime.Seconds(), append([]string{}, opened.JITLog...)
+	c.report.JITSeconds = opened.JITTime.Seconds()
+	c.report.JITLog = append([]string{}, opened.JITLog...)
 	return c.report, err
 }
 

@@ -2,36 +2,7 @@
 
 package kernels
 
-import (
-	_ "embed"
-
-	"tcbuild/gpuverify/cuda"
-)
-
-//go:embed compare.ptx
-var comparePTX string
-
-// Compare compares masks with those that the edges give: it looks up, for every position of the
-// mask space, whether one of its two nodes is removed, the ends of an edge, or those that count. It
-// uses no incidence.
-type Compare struct {
-	Src, Dst cuda.Memory // node of each position, uint32, as many as a stride has
-	Nodes    int
-	Starts   cuda.Memory // of the masks in the mask space, and their end: uint32
-	Masks    int         // how many; at most 65,535
-
-	compare cuda.Function
-}
-
-// Load loads the kernel.
-func (k *Compare) Load(c *cuda.Context) error {
-	functions, err := c.Functions(comparePTX, "compare_bits")
-	if err != nil {
-		return err
-	}
-	k.compare = functions[0]
-	return nil
-}
+import "tcbuild/gpuverify/cuda"
 
 // Results is what comparing finds, on the device: the removals looked up in each mask (uint64) and
 // then which samples differ, bit s%32 of word s/32 (uint32).
@@ -55,10 +26,12 @@ func (r Results) Read(host []byte) (removed []uint64, differs []uint32) {
 // graph's largest masks have one to four vectors each.
 const mostBlocks = 256
 
-// Run compares the bits of samples with what the edges give by the words of words.cu, or with
-// nothing if there are no words, and adds the samples that differ to the results; with count, the
+// Compare compares the bits of samples with what the edges give: it looks up, for every position of
+// the mask space, whether one of its two nodes is removed, by the words of Words or, without words,
+// none. It uses no incidence. It adds the samples that differ to the results; with count, the
 // removals, too. With clear, no bit is left set.
-func (k *Compare) Run(s *cuda.Stream, samples int, words cuda.Memory, bits Bits, clear, count bool, results Results) {
+func (k *Kernels) Compare(s *cuda.Stream, samples int, words cuda.Memory, bits Bits,
+	clear, count bool, results Results) {
 	var clearing, removed uint64
 	if clear {
 		clearing = 1
@@ -66,7 +39,8 @@ func (k *Compare) Run(s *cuda.Stream, samples int, words cuda.Memory, bits Bits,
 	if count {
 		removed = results.Address()
 	}
-	s.Launch(k.compare, cuda.Grid{X: min(mostBlocks, Blocks(bits.Stride/4)), Y: k.Masks}, k.Src.Address(), k.Dst.Address(), words.Address(), uint64(k.Nodes),
-		bits.Address(), uint64(bits.Stride), uint64(Groups(samples)), clearing, k.Starts.Address(), removed,
-		results.From(8*k.Masks).Address())
+	grid := cuda.Grid{X: min(mostBlocks, Blocks(bits.Stride/4)), Y: k.Masks}
+	s.Launch(k.compareBits, grid, k.Src.Address(), k.Dst.Address(), words.Address(),
+		uint64(k.Nodes()), bits.Address(), uint64(bits.Stride), uint64(Groups(samples)), clearing,
+		k.Starts.Address(), removed, results.From(8*k.Masks).Address())
 }

@@ -3,7 +3,7 @@
 //
 // By incidence (Scatterer): a bit mask, into which the edges of the deleted genes are scattered. By
 // edges (Looker): every edge looks up whether either of its endpoints is deleted; no incidence is
-// involved. Both work on the host; Generators are their kernels on a CUDA device (tag cuda).
+// involved. Both work on the host. On a CUDA device (tag cuda), package kernels does both with Tables.
 //
 // It shares with the builder of masks only the code that reads the graph's tables (ingest). The
 // incidence, the order of the masks (space), and the parser and evaluator of reaction rules

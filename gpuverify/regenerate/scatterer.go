@@ -112,12 +112,6 @@ type Lists struct{ Offsets, Positions []uint32 }
 
 func (l Lists) Row(r uint32) []uint32 { return l.Positions[l.Offsets[r]:l.Offsets[r+1]] }
 
-// add adds a row.
-func (l *Lists) add(row []uint32) {
-	l.Positions = append(l.Positions, row...)
-	l.Offsets = append(l.Offsets, uint32(len(l.Positions)))
-}
-
 // NewIncidence lists, for each node of rules, the positions of the mask space that go with it: its
 // own, and the positions of the edges that touch it, a self loop once.
 //

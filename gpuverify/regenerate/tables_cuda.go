@@ -1,9 +1,13 @@
+//go:build cuda
+
 package regenerate
 
 import (
 	"math"
 
 	"tcbuild/fault"
+	"tcbuild/gpuverify/cuda"
+	"tcbuild/gpuverify/kernels"
 	"tcbuild/ingest"
 )
 
@@ -13,7 +17,6 @@ import (
 type Tables struct {
 	Stride        int      // positions on the device: Size and some that nothing removes
 	Starts        []uint32 // of the masks, and the end of the last
-	Edges         int      // number of edge positions, which come last
 	Genes         int
 	reactions     int
 	reactionStart int  // position of the first reaction
@@ -41,27 +44,27 @@ const (
 	orTerm  = -2
 )
 
-// StrideUnit: positions on the device are padded to a multiple of it. A kernel's widest access
+// strideUnit: positions on the device are padded to a multiple of it. A kernel's widest access
 // takes 4 words of 4 bytes, a whole memory transaction 32.
-const StrideUnit = 32
+const strideUnit = 32
 
+// NewTables lays out the tables; incidence is empty for the method by edges alone.
 func NewTables(rules *Rules, incidence Lists) (*Tables, error) {
 	graph := rules.Graph
 	t := &Tables{
-		Stride: (rules.Size + StrideUnit - 1) / StrideUnit * StrideUnit, Genes: graph.Genes.Len(), reactions: graph.Reactions.Len(),
+		Stride: (rules.Size + strideUnit - 1) / strideUnit * strideUnit,
+		Genes:  graph.Genes.Len(), reactions: graph.Reactions.Len(),
 		reactionStart: rules.Start[ingest.Reaction], ByRules: rules.rules != nil,
 	}
 	for _, mask := range rules.Masks {
 		t.Starts = append(t.Starts, uint32(mask.Start))
 	}
 	t.Starts = append(t.Starts, uint32(rules.Size))
-	for _, edges := range rules.edges {
-		t.Edges += edges.Len()
-	}
 	t.addRows(rules, incidence)
 	if len(t.geneRows.Positions) > math.MaxUint32 {
 		return nil, fault.New(fault.Failed, "use --device cpu",
-			"lay out the incidence for the device: it has %d positions, expected below 2^32", len(t.geneRows.Positions))
+			"lay out the incidence for the device: it has %d positions, expected below 2^32",
+			len(t.geneRows.Positions))
 	}
 	t.addEnds(rules)
 	if rules.gpr != nil && !t.ByRules {
@@ -103,6 +106,12 @@ func (t *Tables) addRows(rules *Rules, incidence Lists) {
 	for reaction := range t.reactions {
 		t.reactionRows.add(incidence.Row(uint32(t.Genes + reaction)))
 	}
+}
+
+// add adds a row.
+func (l *Lists) add(row []uint32) {
+	l.Positions = append(l.Positions, row...)
+	l.Offsets = append(l.Offsets, uint32(len(l.Positions)))
 }
 
 // addEnds lists the nodes of each position.
@@ -166,7 +175,47 @@ func (t *Tables) Terms() int { return len(t.terms.operands) }
 
 // Bytes is how much device memory the tables take.
 func (t *Tables) Bytes() int {
-	words := len(t.Starts) + len(t.geneRows.Offsets) + len(t.geneRows.Positions) + len(t.reactionRows.Offsets) + len(t.reactionRows.Positions) +
-		len(t.Src) + len(t.Dst) + len(t.gprSrc) + len(t.gprDst) + len(t.terms.first) + len(t.terms.parents)
+	words := 0
+	for _, table := range [][]uint32{
+		t.Starts, t.geneRows.Offsets, t.geneRows.Positions, t.reactionRows.Offsets,
+		t.reactionRows.Positions, t.Src, t.Dst, t.gprSrc, t.gprDst, t.terms.first, t.terms.parents,
+	} {
+		words += len(table)
+	}
 	return 4*words + 8*len(t.terms.operands)
+}
+
+// Upload uploads the tables, and waits until they have arrived.
+func (t *Tables) Upload(c *cuda.Context) (kernels.Graph, error) {
+	u := &uploader{context: c}
+	graph := kernels.Graph{
+		Genes: t.Genes, Reactions: t.reactions, ReactionStart: t.reactionStart, ByRules: t.ByRules,
+		GeneRows: u.rows(t.geneRows), ReactionRows: u.rows(t.reactionRows),
+		Src: put(u, t.Src), Dst: put(u, t.Dst),
+		Starts: put(u, t.Starts), Masks: len(t.Starts) - 1,
+		GPRSrc: put(u, t.gprSrc), GPRDst: put(u, t.gprDst),
+		FirstTerm: put(u, t.terms.first), Operands: put(u, t.terms.operands),
+		Parents: put(u, t.terms.parents),
+	}
+	if u.err != nil {
+		return graph, u.err
+	}
+	return graph, c.Synchronize()
+}
+
+// uploader copies tables to a device until a copy fails.
+type uploader struct {
+	context *cuda.Context
+	err     error
+}
+
+func (u *uploader) rows(l Lists) kernels.Rows {
+	return kernels.Rows{Offsets: put(u, l.Offsets), Positions: put(u, l.Positions)}
+}
+
+func put[T any](u *uploader, values []T) (memory cuda.Memory) {
+	if u.err == nil {
+		memory, u.err = cuda.Upload(u.context, values)
+	}
+	return memory
 }
