@@ -56,7 +56,8 @@ func newBatch(c *cuda.Context, r room) (*batch, error) {
 	b := &batch{room: r, head: memory[:r.headBytes()], payload: memory[r.headBytes():]}
 	b.positions = cuda.View[uint32](b.payload)
 	numbers := cuda.View[int64](b.head)
-	b.ptr, b.ends, b.indices = numbers[:r.samples+1], numbers[r.endsAt()/8:r.indicesAt()/8], numbers[r.indicesAt()/8:]
+	ends, indices := r.endsAt()/8, r.indicesAt()/8
+	b.ptr, b.ends, b.indices = numbers[:ends], numbers[ends:indices], numbers[indices:]
 	b.empty()
 	return b, nil
 }
@@ -69,7 +70,8 @@ func (b *batch) empty() {
 
 // fits reports whether a sample with so many genes and removed positions fits.
 func (b *batch) fits(genes, removed int) bool {
-	return len(b.samples) < b.room.samples && b.deleted()+genes <= b.room.genes && b.stored()+removed <= b.room.positions
+	return len(b.samples) < b.room.samples && b.deleted()+genes <= b.room.genes &&
+		b.stored()+removed <= b.room.positions
 }
 
 // deleted and stored are the numbers of perturbation indices and of removed positions.

@@ -33,7 +33,9 @@ func (w *worker) merge() {
 }
 
 func newWorker(v *verifier) *worker {
-	w := &worker{verifier: v, reader: v.dataset.NewReader(), masks: make([]MaskReport, len(v.report.Masks))}
+	w := &worker{
+		verifier: v, reader: v.dataset.NewReader(), masks: make([]MaskReport, len(v.report.Masks)),
+	}
 	if v.dataset.Manifest.Variant != store.Incidence {
 		w.decoder = v.codec.NewDecoder(v.rules.Size)
 	}
@@ -94,7 +96,9 @@ func (w *worker) payload(index int) ([]byte, error) {
 
 // checkSamples compares the masks of at most regenerate.BatchSamples samples, and returns how many
 // of them are wrong. payload reads what is stored of a sample, as worker.payload does.
-func (w *worker) checkSamples(samples []sample, payload func(index int) ([]byte, error)) (wrong int, err error) {
+func (w *worker) checkSamples(
+	samples []sample, payload func(index int) ([]byte, error),
+) (wrong int, err error) {
 	byEdges := make([][]uint32, len(samples))
 	if w.look != nil {
 		genotypes := make([][]uint32, len(samples))
@@ -125,7 +129,8 @@ func (w *worker) checkSamples(samples []sample, payload func(index int) ([]byte,
 func checkGenes(genes []uint32, count int) error {
 	for i, gene := range genes {
 		if int(gene) >= count || i > 0 && gene <= genes[i-1] {
-			return fmt.Errorf("found perturbation index %d, expected ascending indices below %d", gene, count)
+			return fmt.Errorf("found perturbation index %d, expected ascending indices below %d",
+				gene, count)
 		}
 	}
 	return nil

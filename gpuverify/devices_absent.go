@@ -12,7 +12,8 @@ import (
 const HasCUDA = false
 
 // ErrNoSupport says that this program was built without the tag cuda.
-var ErrNoSupport = fault.New(fault.Failed, "build tcbuild with make on a machine with a cuda.h of CUDA 12, or use --device cpu",
+var ErrNoSupport = fault.New(fault.Failed,
+	"build tcbuild with make on a machine with a cuda.h of CUDA 12, or use --device cpu",
 	"this build of tcbuild has no CUDA support")
 
 // useDevices returns ErrNoSupport.

@@ -46,7 +46,8 @@ func (v *verifier) useDevices() error {
 	if err != nil {
 		return fmt.Errorf("verify %s on CUDA devices: %w", v.dataset.Dir, err)
 	}
-	d := &devices{verifier: v, list: list, reports: make([]DeviceReport, len(list)), begin: make(chan struct{})}
+	d := &devices{verifier: v, list: list, reports: make([]DeviceReport, len(list)),
+		begin: make(chan struct{})}
 	if d.available, err = availableMemory(); err != nil {
 		return err
 	}

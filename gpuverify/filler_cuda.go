@@ -78,7 +78,8 @@ func (f *filler) add(ctx context.Context, s sample) error {
 		removed, err = f.decoder.Removed(s.payload)
 		f.decodeTime += time.Since(start)
 		if err != nil {
-			_, err = f.checkSamples([]sample{s}, func(int) ([]byte, error) { return s.payload, nil })
+			known := func(int) ([]byte, error) { return s.payload, nil }
+			_, err = f.checkSamples([]sample{s}, known)
 			return err
 		}
 	}

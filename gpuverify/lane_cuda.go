@@ -180,7 +180,8 @@ func (c *card) addResults(l *lane) error {
 		if wrong < len(suspects) {
 			return fault.New(fault.Failed,
 				"check the device with nvidia-smi and gpu-check, or use --device cpu",
-				"the device found %d samples that differ, the CPU %d of them; the first is sample %d",
+				"the device found %d samples that differ, the CPU %d of them; "+
+					"the first is sample %d",
 				len(suspects), wrong, suspects[0].index)
 		}
 		if c.cpu.decoder == nil { // the device has counted them

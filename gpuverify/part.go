@@ -16,11 +16,12 @@ import (
 // Part is consecutive samples of a dataset, First to End-1, and what was found when they were
 // verified. A part that is interrupted starts again.
 type Part struct {
-	Dataset string  `json:"dataset"` // checksum of its manifest
-	Method  Method  `json:"method"`
-	First   int     `json:"first"`
-	End     int     `json:"end"`
-	Report  *Report `json:"report"` // of these samples, and of the files that begin in them; nil: not verified
+	Dataset string `json:"dataset"` // checksum of its manifest
+	Method  Method `json:"method"`
+	First   int    `json:"first"`
+	End     int    `json:"end"`
+	// of these samples, and of the files that begin in them; nil: not verified
+	Report *Report `json:"report"`
 	// of the files of the sample table that begin in them; "" of a damaged one
 	Digests []string `json:"digests"`
 }
@@ -37,9 +38,12 @@ func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 		cut.Cut(min(count, m.Samples))
 		ranges = cut.Shards
 	}
+	part := Part{Dataset: m.Checksum, Method: methodFor(dataset, method)}
 	for _, r := range ranges {
-		for first, end := r.First, r.First+r.Samples; first < end; first += partSamples {
-			parts = append(parts, Part{Dataset: m.Checksum, Method: methodFor(dataset, method), First: first, End: min(first+partSamples, end)})
+		end := r.First + r.Samples
+		for part.First = r.First; part.First < end; part.First = part.End {
+			part.End = min(part.First+partSamples, end)
+			parts = append(parts, part)
 		}
 	}
 	return parts
@@ -47,44 +51,47 @@ func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 
 // Verifies reports whether the part is another one, verified.
 func (p *Part) Verifies(other Part) bool {
-	return p.Report != nil && p.Dataset == other.Dataset && p.Method == other.Method && p.First == other.First && p.End == other.End
+	isOther := p.Dataset == other.Dataset && p.Method == other.Method
+	return p.Report != nil && isOther && p.First == other.First && p.End == other.End
 }
 
 // Reference is what masks are regenerated from: a graph, read from one dataset, for all datasets of
 // it and of one reaction rule. The zero value reads the first one's.
 type Reference struct {
-	graphDigest string
-	rule        string
-	rules       *regenerate.Rules
-	lists       *regenerate.Lists // nil before they are needed
+	of    source
+	rules *regenerate.Rules
+	lists *regenerate.Lists // nil before they are needed
 }
 
-// of returns the rules and, if wanted, the incidence for a dataset.
-func (r *Reference) of(dataset *store.Dataset, wantLists bool) (*regenerate.Rules, regenerate.Lists, error) {
+// source is what rules depend on.
+type source struct{ graphDigest, rule string }
+
+// read makes it the reference for a dataset and, if wanted, finds the incidence.
+func (r *Reference) read(dataset *store.Dataset, wantLists bool) error {
 	m := dataset.Manifest
-	if r.rules == nil || r.graphDigest != m.GraphDigest || r.rule != string(m.Options.ReactionRule) {
+	of := source{m.GraphDigest, string(m.Options.ReactionRule)}
+	if r.rules == nil || r.of != of {
 		graph, err := dataset.Graph()
 		if err != nil {
-			return nil, regenerate.Lists{}, err
+			return err
 		}
-		rules, err := regenerate.NewRules(graph, m.Options.ReactionRule == "gpr")
+		rules, err := regenerate.NewRules(graph, of.rule == "gpr")
 		if err != nil {
-			return nil, regenerate.Lists{}, err
+			return err
 		}
-		*r = Reference{graphDigest: m.GraphDigest, rule: string(m.Options.ReactionRule), rules: rules}
+		*r = Reference{of: of, rules: rules}
 	}
-	if !wantLists {
-		return r.rules, regenerate.Lists{}, nil
-	}
-	if r.lists == nil {
+	if wantLists && r.lists == nil {
 		lists := regenerate.NewIncidence(r.rules)
 		r.lists = &lists
 	}
-	return r.rules, *r.lists, nil
+	return nil
 }
 
 // VerifyPart verifies a part as Verify does, but for what Gather checks.
-func VerifyPart(ctx context.Context, dataset *store.Dataset, part Part, o Options, reference *Reference) (Part, error) {
+func VerifyPart(
+	ctx context.Context, dataset *store.Dataset, part Part, o Options, reference *Reference,
+) (Part, error) {
 	start := time.Now()
 	v, err := newVerifier(dataset, o)
 	if err != nil {
@@ -92,24 +99,25 @@ func VerifyPart(ctx context.Context, dataset *store.Dataset, part Part, o Option
 	}
 	defer v.release()
 	v.reference = reference
-	part.Digests, err = v.check(ctx, part.First, part.End, filesOf(dataset.Manifest, part))
+	part.Digests, err = v.check(ctx, part.First, part.End, filesOf(dataset.Manifest, part.First, part.End))
 	if err == nil {
 		part.Report = v.finish(start)
 	}
 	return part, err
 }
 
-// filesOf are the files of shards and samples that begin in a part.
-func filesOf(m *store.Manifest, part Part) (files []store.File) {
-	from, to := m.Parts(part.First, part.End)
+// filesOf are the files of shards and samples that begin in the samples first to end-1.
+func filesOf(m *store.Manifest, first, end int) (files []store.File) {
+	from, to := m.Parts(first, end)
 	for _, file := range m.Files {
 		folder, name, _ := strings.Cut(file.Name, "/")
 		var number int
 		_, err := fmt.Sscanf(name, "part-%d.arrow", &number)
 		inSamples := folder == "samples" && err == nil && from <= number && number < to
-		if inSamples || slices.ContainsFunc(m.Shards, func(s store.ShardRange) bool {
-			return s.Name == folder && part.First <= s.First && s.First < part.End
-		}) {
+		inShard := slices.ContainsFunc(m.Shards, func(s store.ShardRange) bool {
+			return s.Name == folder && first <= s.First && s.First < end
+		})
+		if inSamples || inShard {
 			files = append(files, file)
 		}
 	}
@@ -127,8 +135,9 @@ func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options
 		return nil, err
 	}
 	m := dataset.Manifest
-	checked := filesOf(m, Part{First: 0, End: m.Samples})
-	rest := slices.DeleteFunc(slices.Clone(m.Files), func(f store.File) bool { return slices.Contains(checked, f) })
+	checked := filesOf(m, 0, m.Samples)
+	rest := slices.DeleteFunc(slices.Clone(m.Files),
+		func(f store.File) bool { return slices.Contains(checked, f) })
 	if err := v.checkFiles(ctx, rest, func(context.Context) error {
 		_, err := dataset.Graph() // a part may have read another dataset's
 		return v.noted(-1, err)
@@ -155,34 +164,43 @@ func (v *verifier) noted(sample int, err error) error {
 func (v *verifier) add(parts []Part) error {
 	m := v.dataset.Manifest
 	refused := func(hint, format string, args ...any) error {
-		return fault.New(fault.Input, hint, "gather verification of %s: "+format, append([]any{v.dataset.Dir}, args...)...)
+		return fault.New(fault.Input, hint, "gather verification of %s: "+format,
+			append([]any{v.dataset.Dir}, args...)...)
 	}
 	verified, digests := 0, []string(nil)
 	missing := func(end int) error {
 		return refused("verify them, too", "samples %d to %d are not verified", verified, end-1)
 	}
-	for _, part := range slices.SortedFunc(slices.Values(parts), func(a, b Part) int { return cmp.Or(a.First-b.First, a.End-b.End) }) {
+	const again = "verify this part again"
+	inOrder := func(a, b Part) int { return cmp.Or(a.First-b.First, a.End-b.End) }
+	for _, part := range slices.SortedFunc(slices.Values(parts), inOrder) {
 		samples := fmt.Sprintf("samples %d to %d", part.First, part.End-1)
 		switch {
 		case part.Dataset != m.Checksum:
-			return refused("verify this part again", "the report on %s is of another dataset, or of an earlier build", samples)
+			return refused(again,
+				"the report on %s is of another dataset, or of an earlier build", samples)
 		case part.Method != v.Method:
-			return refused("verify all parts by one method, which --method names here, too", "%s were verified by %s, others by %s", samples, part.Method, v.Method)
+			return refused("verify all parts by one method, which --method names here, too",
+				"%s were verified by %s, others by %s", samples, part.Method, v.Method)
 		case part.First < verified:
 			return refused("give each part once", "%s are in several parts", samples)
 		case part.First > verified:
 			return missing(part.First)
 		case part.End > m.Samples:
-			return refused("give parts that verify wrote", "%s are beyond the last, %d", samples, m.Samples-1)
+			return refused("give parts that verify wrote", "%s are beyond the last, %d", samples,
+				m.Samples-1)
 		case part.Report == nil:
 			return missing(part.End)
 		}
 		if from, to := m.Parts(part.First, part.End); len(part.Digests) != to-from {
-			return refused("verify this part again", "the report on %s has %d digests, expected %d", samples, len(part.Digests), to-from)
+			return refused(again, "the report on %s has %d digests, expected %d", samples,
+				len(part.Digests), to-from)
 		}
-		for _, digest := range part.Digests { // a part whose report says nothing of damage has them all
-			if _, err := readDigest(digest); err != nil && (digest != "" || part.Report.Damaged == 0) {
-				return refused("verify this part again", "the report on %s has the digest %s, expected one of SHA-256", samples, fault.Quote(digest))
+		for _, digest := range part.Digests {
+			isDamaged := digest == "" && part.Report.Damaged > 0
+			if _, err := readDigest(digest); err != nil && !isDamaged {
+				return refused(again, "the report on %s has the digest %s, expected one of SHA-256",
+					samples, fault.Quote(digest))
 			}
 		}
 		verified, digests = part.End, append(digests, part.Digests...)

@@ -46,7 +46,8 @@ const listed = 20
 // list lists damage, up to a limit. A missing file gives the same error for each of its samples.
 func (r *Report) list(damage ...Damage) {
 	for _, d := range damage {
-		known := slices.ContainsFunc(r.FirstDamaged, func(other Damage) bool { return other.What == d.What })
+		known := slices.ContainsFunc(r.FirstDamaged,
+			func(other Damage) bool { return other.What == d.What })
 		if len(r.FirstDamaged) < listed && !known {
 			r.FirstDamaged = append(r.FirstDamaged, d)
 		}
@@ -108,11 +109,12 @@ type DeviceWork struct {
 // StageSeconds is the time of each stage. Stages overlap: read and decode are summed over workers,
 // the others over devices.
 type StageSeconds struct {
-	Read     float64 `json:"read"`
-	Decode   float64 `json:"decode"`
-	Upload   float64 `json:"upload"`
-	Kernel   float64 `json:"kernel"`  // regeneration by incidence
-	Compare  float64 `json:"compare"` // also by what is stored, which is toggled between two comparisons
+	Read   float64 `json:"read"`
+	Decode float64 `json:"decode"`
+	Upload float64 `json:"upload"`
+	Kernel float64 `json:"kernel"` // regeneration by incidence
+	// also by what is stored, which is toggled between two comparisons
+	Compare  float64 `json:"compare"`
 	Download float64 `json:"download"`
 }
 

@@ -182,8 +182,12 @@ func (v *verifier) checkFiles(ctx context.Context, files []store.File,
 // compare any.
 func (v *verifier) prepare() (ready bool, err error) {
 	m := v.dataset.Manifest
-	if v.rules, v.incidence, err = v.reference.of(v.dataset, v.Method != ByEdges); err == nil {
+	if err = v.reference.read(v.dataset, v.Method != ByEdges); err == nil {
+		v.rules = v.reference.rules
 		err = v.checkMasks()
+	}
+	if err == nil && v.Method != ByEdges {
+		v.incidence = *v.reference.lists
 	}
 	if err == nil && m.Variant == store.Incidence {
 		err = v.useStoredIncidence()
@@ -263,8 +267,8 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 // checkMasks compares the masks that the manifest lists with the graph's.
 func (v *verifier) checkMasks() error {
 	for i, want := range v.rules.Masks {
-		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.Name ||
-			found[i].Size != want.Size {
+		found := v.dataset.Manifest.Masks
+		if i >= len(found) || found[i] != (store.MaskSize{Name: want.Name, Size: want.Size}) {
 			return fmt.Errorf(
 				"%s: the manifest's masks differ from its graph's, "+
 					"expected mask %d to be %s, of size %d",

@@ -118,7 +118,8 @@ func Upload[T any](c *Context, values []T) (Memory, error) {
 	if err != nil || bytes == 0 {
 		return memory, err
 	}
-	return memory, failed(cu.MemcpyHtoD(memory.address, unsafe.Pointer(&values[0]), int64(bytes)), "cuMemcpyHtoD of %d bytes", bytes)
+	err = cu.MemcpyHtoD(memory.address, unsafe.Pointer(&values[0]), int64(bytes))
+	return memory, failed(err, "cuMemcpyHtoD of %d bytes", bytes)
 }
 
 // Synchronize waits for all work of the context.
@@ -138,7 +139,8 @@ type Function struct {
 func (c *Context) Functions(ptx string, names ...string) ([]Function, error) {
 	info, wrong := make([]byte, 16<<10), make([]byte, 4<<10)
 	start := time.Now()
-	module, err := cu.LoadDataEx(ptx, &cu.JITInfoLogBuffer{Buffer: info}, &cu.JITErrorLogBuffer{Buffer: wrong}, &cu.JITLogVerbose{Enabled: true})
+	module, err := cu.LoadDataEx(ptx, &cu.JITInfoLogBuffer{Buffer: info},
+		&cu.JITErrorLogBuffer{Buffer: wrong}, &cu.JITLogVerbose{Enabled: true})
 	c.JITTime += time.Since(start)
 	if err != nil {
 		return nil, failed(err, "cuModuleLoadDataEx of the kernels %s%s", names, text(wrong))
@@ -157,11 +159,12 @@ func (c *Context) Functions(ptx string, names ...string) ([]Function, error) {
 	return functions, nil
 }
 
-// text is a separator and the first line of a C string; "" if it is empty.
+// text is a separator and the lines of a C string; "" if it is empty.
 func text(buffer []byte) string {
 	words, _, _ := bytes.Cut(buffer, []byte{0})
 	if words = bytes.TrimSpace(words); len(words) == 0 {
 		return ""
 	}
-	return ": " + strings.Join(strings.FieldsFunc(string(words), func(r rune) bool { return r == '\n' }), "; ")
+	lines := strings.FieldsFunc(string(words), func(r rune) bool { return r == '\n' })
+	return ": " + strings.Join(lines, "; ")
 }

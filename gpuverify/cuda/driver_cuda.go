@@ -11,6 +11,7 @@ package cuda
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -34,7 +35,8 @@ func Load(path string) error {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	if why := C.tcbuild_cuda_load(name); why != nil {
-		return fault.New(fault.Failed, "install NVIDIA's driver on a machine with a GPU, or use --device cpu",
+		return fault.New(fault.Failed,
+			"install NVIDIA's driver on a machine with a GPU, or use --device cpu",
 			"load the CUDA driver %s: %s", path, C.GoString(why))
 	}
 	return nil
@@ -50,7 +52,8 @@ func Select(ordinals []int) ([]Device, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fault.New(fault.Failed, "use --device cpu, or a machine with a GPU", "the CUDA driver offers no device")
+		return nil, fault.New(fault.Failed, "use --device cpu, or a machine with a GPU",
+			"the CUDA driver offers no device")
 	}
 	if len(ordinals) == 0 {
 		return all, nil
@@ -58,8 +61,10 @@ func Select(ordinals []int) ([]Device, error) {
 	var chosen []Device
 	for _, ordinal := range ordinals {
 		if ordinal >= len(all) {
-			return nil, fault.New(fault.Usage, "choose from the devices that nvidia-smi lists, or use --device cuda for all",
-				"found device %d, expected one of the CUDA driver's %d devices, numbered from 0", ordinal, len(all))
+			return nil, fault.New(fault.Usage,
+				"choose from the devices that nvidia-smi lists, or use --device cuda for all",
+				"found device %d, expected one of the CUDA driver's %d devices, numbered from 0",
+				ordinal, len(all))
 		}
 		chosen = append(chosen, all[ordinal])
 	}
@@ -68,10 +73,8 @@ func Select(ordinals []int) ([]Device, error) {
 
 // Failure is a fault caused by an error of the driver.
 func Failure(cause error, format string, args ...any) error {
-	hint := fault.HintOf(cause)
-	if hint == "" {
-		hint = "check the device with nvidia-smi and in the system log, or choose others with --device"
-	}
+	hint := cmp.Or(fault.HintOf(cause), "check the device with nvidia-smi and in the system log, "+
+		"or choose others with --device")
 	return fault.New(fault.Failed, hint, format, args...)
 }
 
@@ -81,7 +84,8 @@ func failed(err error, format string, args ...any) error {
 	case nil:
 		return nil
 	case cu.OutOfMemory:
-		return fault.New(fault.Failed, "lower --gpu-memory, or free device memory", "%s: %w", call, err)
+		return fault.New(fault.Failed, "lower --gpu-memory, or free device memory", "%s: %w",
+			call, err)
 	default:
 		return fmt.Errorf("%s: %w", call, err)
 	}
@@ -102,8 +106,10 @@ func allocatePinned(bytes int) ([]byte, error) {
 // which ends the program if it looks like one into Go's heap.
 func launch(function cu.Function, stream cu.Stream, grid Grid, parameters []uint64) error {
 	// Both types are a struct of one handle, which they do not give away.
-	why := C.tcbuild_cuda_launch(*(*unsafe.Pointer)(unsafe.Pointer(&function)), C.uint(grid.X), C.uint(grid.Y), Threads,
-		*(*unsafe.Pointer)(unsafe.Pointer(&stream)), (*C.uint64_t)(unsafe.SliceData(parameters)), C.size_t(len(parameters)))
+	kernel := *(*unsafe.Pointer)(unsafe.Pointer(&function))
+	queue := *(*unsafe.Pointer)(unsafe.Pointer(&stream))
+	why := C.tcbuild_cuda_launch(kernel, C.uint(grid.X), C.uint(grid.Y), Threads, queue,
+		(*C.uint64_t)(unsafe.SliceData(parameters)), C.size_t(len(parameters)))
 	if why != nil {
 		return errors.New(C.GoString(why))
 	}
@@ -112,5 +118,6 @@ func launch(function cu.Function, stream cu.Stream, grid Grid, parameters []uint
 
 // View returns bytes as numbers in the machine's byte order.
 func View[T any](bytes []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/int(unsafe.Sizeof(*new(T))))
+	count := len(bytes) / int(unsafe.Sizeof(*new(T)))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), count)
 }

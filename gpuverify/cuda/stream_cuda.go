@@ -49,7 +49,8 @@ func (s *Stream) Download(to []byte, from Memory) {
 func (s *Stream) Fill(memory Memory, value byte, bytes int) {
 	memory.within(bytes)
 	if bytes > 0 && s.err == nil {
-		s.err = failed(cu.MemsetD8Async(memory.address, value, int64(bytes), s.stream), "cuMemsetD8Async of %d bytes", bytes)
+		err := cu.MemsetD8Async(memory.address, value, int64(bytes), s.stream)
+		s.err = failed(err, "cuMemsetD8Async of %d bytes", bytes)
 	}
 }
 
@@ -65,7 +66,8 @@ func (s *Stream) Launch(f Function, grid Grid, parameters ...uint64) {
 		return
 	}
 	if err := launch(f.function, s.stream, grid, parameters); err != nil {
-		s.err = fmt.Errorf("cuLaunchKernel of %s on %d x %d blocks: %w", f.name, grid.X, grid.Y, err)
+		s.err = fmt.Errorf("cuLaunchKernel of %s on %d x %d blocks: %w", f.name, grid.X, grid.Y,
+			err)
 	}
 }
 
@@ -104,5 +106,6 @@ func (e Event) Synchronize() error {
 // Since is the device time from an earlier event to this one; both must have happened.
 func (e Event) Since(earlier Event) (time.Duration, error) {
 	milliseconds, err := earlier.event.Elapsed(e.event)
-	return time.Duration(milliseconds * float64(time.Millisecond)), failed(err, "cuEventElapsedTime")
+	elapsed := time.Duration(milliseconds * float64(time.Millisecond))
+	return elapsed, failed(err, "cuEventElapsedTime")
 }

@@ -19,7 +19,8 @@ type word [BatchSamples / 64]uint64
 // all nodes: one per goroutine.
 type Looker struct {
 	*Rules
-	words     []word // by node, the genes', then the reactions'; a bit is set when that sample removes it
+	// by node, the genes', then the reactions'; a bit is set when that sample removes it
+	words     []word
 	genes     []word
 	reactions []word
 	stack     []word
@@ -42,7 +43,8 @@ const several = math.MaxUint16
 func NewLooker(rules *Rules) *Looker {
 	words, genes := make([]word, rules.nodes()), rules.Graph.Genes.Len()
 	return &Looker{Rules: rules, words: words, genes: words[:genes], reactions: words[genes:],
-		firsts: make([]uint32, len(words)+1), touched: make([]uint64, len(words)), owners: make([]uint16, len(words))}
+		firsts: make([]uint32, len(words)+1), touched: make([]uint64, len(words)),
+		owners: make([]uint16, len(words))}
 }
 
 // Regenerate returns each genotype's removed positions, strictly ascending: views, valid until the
@@ -159,7 +161,8 @@ type pass struct {
 	targets   []uint32 // of all edges, counted from firstNode; nil if they do not count
 	firstNode int
 	scanned   uint32 // how many edges have been scanned, rounded up to 64
-	hits      uint64 // of the last 64 of these, those with a touched target that are still to be listed
+	// of the last 64 of these, those with a touched target that are still to be listed
+	hits uint64
 }
 
 // emitRun lists the removals by a run's source.
@@ -205,7 +208,8 @@ func (p *pass) emitTargets(end uint32) {
 // scan finds the hits among the next 64 edges. Most targets are not touched, in no order in which a
 // branch could be predicted, so it takes none.
 func (p *pass) scan() (hits uint64) {
-	targets, touched := p.targets[p.scanned:min(int(p.scanned)+64, len(p.targets))], p.touched[p.firstNode:]
+	targets := p.targets[p.scanned:min(int(p.scanned)+64, len(p.targets))]
+	touched := p.touched[p.firstNode:]
 	p.scanned += 64
 	i := 0
 	for ; i+8 <= len(targets); i += 8 {

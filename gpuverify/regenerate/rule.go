@@ -23,7 +23,9 @@ const (
 var tokens = regexp.MustCompile(`[()]|&&?|\|\|?|[^()&|\s\v\x{85}\p{Z}]+`)
 
 // operators are the operators, as lower-case words and as signs.
-var operators = map[string]int{"and": and, "&": and, "&&": and, "or": or, "|": or, "||": or, "(": open}
+var operators = map[string]int{
+	"and": and, "&": and, "&&": and, "or": or, "|": or, "||": or, "(": open,
+}
 
 // parseRule reads a gpr rule by operator precedence: `and` binds tighter than `or`, and any other
 // word is a name. A text without words is an empty postfix: no rule.
@@ -31,13 +33,16 @@ func parseRule(text string, genes *ingest.Nodes) (postfix, error) {
 	// waiting are operators whose second operand is not complete, and open parentheses
 	var rule, waiting postfix
 	malformed := func() (postfix, error) {
-		return nil, fault.New(fault.Input, "", "found %.100q, expected genes joined by `and` and `or`, with balanced parentheses", text)
+		return nil, fault.New(fault.Input, "", "found %.100q, expected genes joined by `and` and "+
+			"`or`, with balanced parentheses", text)
 	}
 	// release moves waiting operators that bind at least as tightly as operator to the rule.
 	release := func(operator int) {
-		for len(waiting) > 0 && waiting[len(waiting)-1] <= operator && waiting[len(waiting)-1] != open {
-			rule = append(rule, waiting[len(waiting)-1])
-			waiting = waiting[:len(waiting)-1]
+		for last := len(waiting) - 1; last >= 0; last-- {
+			if waiting[last] > operator || waiting[last] == open {
+				break
+			}
+			rule, waiting = append(rule, waiting[last]), waiting[:last]
 		}
 	}
 	complete := false // an operand precedes this token

@@ -3,7 +3,8 @@
 //
 // By incidence (Scatterer): a bit mask, into which the edges of the deleted genes are scattered. By
 // edges (Looker): every edge looks up whether either of its endpoints is deleted; no incidence is
-// involved. Both work on the host. On a CUDA device (tag cuda), package kernels does both with Tables.
+// involved. Both work on the host. On a CUDA device (tag cuda), package kernels does both with
+// Tables.
 //
 // It shares with the builder of masks only the code that reads the graph's tables (ingest). The
 // incidence, the order of the masks (space), and the parser and evaluator of reaction rules
@@ -49,7 +50,8 @@ func NewRules(graph *ingest.Graph, byRule bool) (*Rules, error) {
 	for reaction, text := range graph.Reactions.Column("gpr") {
 		rule, err := parseRule(text, graph.Genes)
 		if err != nil {
-			return nil, fmt.Errorf("gpr rule of reaction %s: %w", graph.Reactions.IDs[reaction], err)
+			return nil, fmt.Errorf("gpr rule of reaction %s: %w", graph.Reactions.IDs[reaction],
+				err)
 		}
 		g.rules[reaction] = rule
 	}
@@ -147,13 +149,15 @@ func newSpace(graph *ingest.Graph) space {
 	s := space{Start: make(map[string]int)}
 	others := slices.Clone(graph.Others)
 	slices.SortFunc(others, func(a, b *ingest.Nodes) int { return strings.Compare(a.Type, b.Type) })
-	for _, nodes := range append([]*ingest.Nodes{graph.Genes, graph.Reactions, graph.Metabolites}, others...) {
+	first := []*ingest.Nodes{graph.Genes, graph.Reactions, graph.Metabolites}
+	for _, nodes := range append(first, others...) {
 		if nodes != nil {
 			s.add(nodes.Type, len(nodes.IDs))
 		}
 	}
 	s.edges = slices.Clone(graph.Edges)
-	slices.SortFunc(s.edges, func(a, b *ingest.Edges) int { return strings.Compare(a.Type.String(), b.Type.String()) })
+	slices.SortFunc(s.edges,
+		func(a, b *ingest.Edges) int { return strings.Compare(a.Type.String(), b.Type.String()) })
 	for _, edges := range s.edges {
 		s.add(edges.Type.String(), len(edges.Src))
 	}

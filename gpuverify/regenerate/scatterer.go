@@ -8,7 +8,8 @@ import (
 // Scatterer regenerates masks by incidence, one sample at a time: one per goroutine.
 type Scatterer struct {
 	*Rules
-	Rows [][]uint32 // of what the latest genotype removes: ascending positions, which rows may share
+	// of what the latest genotype removes: ascending positions, which rows may share
+	Rows [][]uint32
 
 	incidence Lists
 	bits      []uint64   // of position p, bit p%64 of number p/64: 1 if it is in a row

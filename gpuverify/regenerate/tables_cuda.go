@@ -98,7 +98,8 @@ func (t *Tables) addRows(rules *Rules, incidence Lists) {
 	for gene, reactions := range rules.reactionsOfGenes() {
 		if !t.ByRules {
 			for _, reaction := range reactions {
-				t.geneRows.Positions = append(t.geneRows.Positions, uint32(t.reactionStart)+reaction)
+				t.geneRows.Positions = append(t.geneRows.Positions,
+					uint32(t.reactionStart)+reaction)
 			}
 		}
 		t.geneRows.add(incidence.Row(uint32(gene)))
