@@ -80,8 +80,10 @@ type bitsZstdDecoder struct {
 }
 
 func newBitsZstdDecoder(size int) Decoder {
-	return &bitsZstdDecoder{bitsDecoder: bitsDecoder{size: size}, frame: zstdframe.NewReader(maskTree),
-		whole: expand{size: size}, decompressor: newDecompressor(bitsSize(size))}
+	return &bitsZstdDecoder{
+		bitsDecoder: bitsDecoder{size: size}, frame: zstdframe.NewReader(maskTree),
+		whole: expand{size: size}, decompressor: newDecompressor(bitsSize(size)),
+	}
 }
 
 func (d *bitsZstdDecoder) Removed(payload []byte) ([]uint32, error) {

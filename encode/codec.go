@@ -13,7 +13,6 @@ package encode
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -64,11 +63,13 @@ func Codecs(mode Mode) []string {
 
 // Find returns the codec of a mode with the given name; an empty name is the default.
 func Find(mode Mode, name string) (Codec, error) {
-	i := slices.IndexFunc(codecs, func(c Codec) bool { return c.Mode == mode && (name == "" || c.Name == name) })
-	if i < 0 {
-		return Codec{}, fmt.Errorf("mode %q has no codec %q, expected one of %s", mode, name, strings.Join(Codecs(mode), ", "))
+	for _, c := range codecs {
+		if c.Mode == mode && (name == "" || c.Name == name) {
+			return c, nil
+		}
 	}
-	return codecs[i], nil
+	return Codec{}, fmt.Errorf("mode %q has no codec %q, expected one of %s", mode, name,
+		strings.Join(Codecs(mode), ", "))
 }
 
 // Encoder appends payloads. It holds scratch memory: one per goroutine.

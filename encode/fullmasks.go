@@ -39,7 +39,8 @@ func newBytesDecoder(size int) Decoder { return &bytesDecoder{size: size} }
 // what each should be.
 func (d *bytesDecoder) Masks(payload []byte) ([]byte, error) {
 	if len(payload) != d.size {
-		return payload[:min(len(payload), d.size)], damagedf("payload of %d bytes, expected %d", len(payload), d.size)
+		return payload[:min(len(payload), d.size)],
+			damagedf("payload of %d bytes, expected %d", len(payload), d.size)
 	}
 	return payload, nil
 }

@@ -34,7 +34,8 @@ func (d *positionsDecoder) Removed(payload []byte) ([]uint32, error) {
 		d.removed = append(d.removed, position)
 	}
 	if len(payload)%4 != 0 {
-		return d.removed, damagedf("payload of %d bytes is not a whole number of positions", len(payload))
+		return d.removed, damagedf("payload of %d bytes is not a whole number of positions",
+			len(payload))
 	}
 	return d.removed, nil
 }

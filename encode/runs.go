@@ -78,7 +78,8 @@ func (r *runs) appendRemoved(dst []uint32, size int) ([]uint32, error) {
 		first := next + int(gap)
 		next = first + length
 		if next > size {
-			return dst, damagedf("run of %d positions from %d leaves the masks (%d positions)", length, first, size)
+			return dst, damagedf("run of %d positions from %d leaves the masks (%d positions)",
+				length, first, size)
 		}
 		for position := first; position < next; position++ {
 			dst = append(dst, uint32(position))

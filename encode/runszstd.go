@@ -19,7 +19,9 @@ type runsZstdEncoder struct {
 	plain []byte
 }
 
-func newRunsZstdEncoder(int) Encoder { return &runsZstdEncoder{frame: zstdframe.NewWriter(runsTree)} }
+func newRunsZstdEncoder(int) Encoder {
+	return &runsZstdEncoder{frame: zstdframe.NewWriter(runsTree)}
+}
 
 func (e *runsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
 	r := &e.runs
@@ -63,14 +65,17 @@ type runsFrames struct {
 }
 
 func newRunsZstdDecoder(size int) Decoder {
-	frames := &runsFrames{frame: zstdframe.NewReader(runsTree), decompressor: newDecompressor(4*size + 64)}
+	frames := &runsFrames{
+		frame: zstdframe.NewReader(runsTree), decompressor: newDecompressor(4*size + 64),
+	}
 	return &runsDecoder{expand: expand{size: size}, parse: frames.parse}
 }
 
 // newDecompressor makes a decompressor that refuses frames of more than maxSize bytes.
 func newDecompressor(maxSize int) *zstd.Decoder {
-	decompressor, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(uint64(max(maxSize, 1<<10))), zstd.WithDecodeAllCapLimit(false))
+	decompressor, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(max(maxSize, 1<<10))),
+		zstd.WithDecodeAllCapLimit(false))
 	if err != nil {
 		panic(err) // the options are constants
 	}

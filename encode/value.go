@@ -44,7 +44,9 @@ func DirectoryBytes(count int) int { return valueHead + directoryEntry*count }
 
 // AppendValue appends the value of count samples. first is the number of the first one in the
 // dataset. payload appends the payload of the i-th of them.
-func AppendValue(dst []byte, seed Seed, first, count int, payload func(dst []byte, i int) []byte) []byte {
+func AppendValue(
+	dst []byte, seed Seed, first, count int, payload func(dst []byte, i int) []byte,
+) []byte {
 	var sums checksummer
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(count))
 	directory := len(dst)
@@ -63,11 +65,12 @@ func AppendValue(dst []byte, seed Seed, first, count int, payload func(dst []byt
 // ParseValue parses the directory of a value of count samples. first is the number of the first one
 // in the dataset. The result is a view of data. Errors wrap ErrDamaged.
 func ParseValue(data []byte, seed Seed, first, count int) (Value, error) {
-	if len(data) < valueHead || binary.LittleEndian.Uint32(data) != uint32(count) || len(data) < DirectoryBytes(count) {
-		return Value{}, damagedf("value of %d bytes does not start with the directory of %d payloads", len(data), count)
-	}
 	payloads := DirectoryBytes(count)
-	return Value{seed: seed, first: first, directory: data[valueHead:payloads], payloads: data[payloads:]}, nil
+	if len(data) < payloads || binary.LittleEndian.Uint32(data) != uint32(count) {
+		return Value{}, damagedf("value of %d bytes does not start with the directory of "+
+			"%d payloads", len(data), count)
+	}
+	return Value{seed, first, data[valueHead:payloads], data[payloads:]}, nil
 }
 
 // Payload returns the i-th payload, a view. Errors wrap ErrDamaged; if the checksum is wrong, the
@@ -78,8 +81,9 @@ func (v Value) Payload(i int) ([]byte, error) {
 		start, _ = v.entry(i - 1)
 	}
 	end, checksum := v.entry(i)
-	last := directoryEntry*(i+1) == len(v.directory)
-	if start > end || end > len(v.payloads) || last && end < len(v.payloads) {
+	isLast := directoryEntry*(i+1) == len(v.directory)
+	leavesRest := isLast && end < len(v.payloads)
+	if start > end || end > len(v.payloads) || leavesRest {
 		return nil, damagedf("payload spans bytes %d to %d of %d", start, end, len(v.payloads))
 	}
 	payload := v.payloads[start:end:end]

@@ -76,8 +76,8 @@ func System(err error) bool {
 
 // aboutTheFile are the errors that describe what is at a path.
 var aboutTheFile = []syscall.Errno{
-	syscall.ENOENT, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENXIO, syscall.ENODEV, syscall.EINVAL,
-	syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENAMETOOLONG, syscall.EXDEV,
+	syscall.ENOENT, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENXIO, syscall.ENODEV,
+	syscall.EINVAL, syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENAMETOOLONG, syscall.EXDEV,
 }
 
 // KindOf returns the kind of the outermost Error in err's chain, or Failed. An error of the
@@ -125,10 +125,11 @@ func HintOf(err error) string {
 
 // atPath are the hints for errors that tell what there is at a path.
 var atPath = map[syscall.Errno]string{
-	syscall.ENOENT:       "check the path",
-	syscall.ENOTDIR:      "check the path: it, or a part of it, is a file where a folder should be",
-	syscall.EISDIR:       "check the path: it is a folder where a file should be",
-	syscall.ELOOP:        "check the path: a symbolic link on it leads back to itself, or must not be there",
+	syscall.ENOENT:  "check the path",
+	syscall.ENOTDIR: "check the path: it, or a part of it, is a file where a folder should be",
+	syscall.EISDIR:  "check the path: it is a folder where a file should be",
+	syscall.ELOOP: "check the path: a symbolic link on it leads back to itself, " +
+		"or must not be there",
 	syscall.ENXIO:        "check the path: it is a device or socket where a file should be",
 	syscall.ENODEV:       "check the path: it is a device or socket where a file should be",
 	syscall.EEXIST:       "remove what is there, or choose another name",
@@ -151,8 +152,10 @@ func Catch(run func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if cause := recover(); cause != nil {
-				err = New(Failed, "this is a fault of tcbuild, not of your data or settings: report it in the issues of "+
-					"tcbuild's repository, with all of these lines, the command and what 'tcbuild version --json' prints", "%w", &Bug{cause, debug.Stack()})
+				err = New(Failed, "this is a fault of tcbuild, not of your data or settings: "+
+					"report it in the issues of tcbuild's repository, with all of these lines, "+
+					"the command and what 'tcbuild version --json' prints",
+					"%w", &Bug{cause, debug.Stack()})
 			}
 		}()
 		return run()

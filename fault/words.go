@@ -26,7 +26,8 @@ func Quote[T string | []byte](value T) string {
 	for end > longestQuote-utf8.UTFMax && !utf8.RuneStart(value[end]) {
 		end--
 	}
-	return fmt.Sprintf("%s… (%s bytes)", strconv.Quote(string(value[:end])), humanize.Comma(int64(len(value))))
+	return fmt.Sprintf("%s… (%s bytes)", strconv.Quote(string(value[:end])),
+		humanize.Comma(int64(len(value))))
 }
 
 // List lists names for a message: only the first if there are many, and only the beginning of a
@@ -34,7 +35,8 @@ func Quote[T string | []byte](value T) string {
 func List(names []string) string {
 	var shown []string
 	for _, name := range names[:min(len(names), longestList)] {
-		if len(name) > longestQuote || strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		breaks := func(r rune) bool { return !strconv.IsPrint(r) }
+		if len(name) > longestQuote || strings.ContainsFunc(name, breaks) {
 			name = Quote(name)
 		}
 		shown = append(shown, name)
@@ -82,7 +84,8 @@ func editDistance(a, b []rune) int {
 				replace++
 			}
 			row[j+1] = min(replace, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			swaps := i > 0 && j > 0 && a[i] == b[j-1]
+			if swaps && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], beforeLast[j-1]+1)
 			}
 		}
@@ -108,5 +111,6 @@ func OneOf[T ~string](place string, found T, values ...T) error {
 	for _, value := range values {
 		names = append(names, string(value))
 	}
-	return New(Usage, DidYouMean(string(found), names, "choose one of them"), "%s: found %q, expected %s", place, found, english.WordSeries(names, "or"))
+	return New(Usage, DidYouMean(string(found), names, "choose one of them"),
+		"%s: found %q, expected %s", place, found, english.WordSeries(names, "or"))
 }

@@ -51,8 +51,9 @@ func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 
 // Verifies reports whether the part is another one, verified.
 func (p *Part) Verifies(other Part) bool {
-	isOther := p.Dataset == other.Dataset && p.Method == other.Method
-	return p.Report != nil && isOther && p.First == other.First && p.End == other.End
+	sameWork := p.Dataset == other.Dataset && p.Method == other.Method
+	sameSamples := p.First == other.First && p.End == other.End
+	return p.Report != nil && sameWork && sameSamples
 }
 
 // Reference is what masks are regenerated from: a graph, read from one dataset, for all datasets of
@@ -113,7 +114,8 @@ func filesOf(m *store.Manifest, first, end int) (files []store.File) {
 		folder, name, _ := strings.Cut(file.Name, "/")
 		var number int
 		_, err := fmt.Sscanf(name, "part-%d.arrow", &number)
-		inSamples := folder == "samples" && err == nil && from <= number && number < to
+		isPart := folder == "samples" && err == nil
+		inSamples := isPart && from <= number && number < to
 		inShard := slices.ContainsFunc(m.Shards, func(s store.ShardRange) bool {
 			return s.Name == folder && first <= s.First && s.First < end
 		})

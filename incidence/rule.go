@@ -93,7 +93,8 @@ func ReadRules(graph *ingest.Graph, rule ReactionRule) (*Rules, error) {
 	for reaction, text := range graph.Reactions.Column("gpr") {
 		rule, err := gpr.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("row %d: gpr rule of reaction %q: %w", reaction, graph.Reactions.IDs[reaction], err)
+			return nil, fmt.Errorf("row %d: gpr rule of reaction %q: %w", reaction,
+				graph.Reactions.IDs[reaction], err)
 		}
 		if rule == nil {
 			r.rules[reaction] = boolRule{op: gpr.And} // no operand: never removed

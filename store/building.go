@@ -62,7 +62,8 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	}
 	if difference := existing.Difference(manifest, "program"); difference != "" {
 		return nil, fault.New(fault.Usage, hint,
-			"write dataset %s: the path exists and is another dataset, which differs in its %s", out, difference)
+			"write dataset %s: the path exists and is another dataset, which differs in its %s",
+			out, difference)
 	}
 	// left by a build that was killed just after publishing
 	_ = disk.Sweep(out)
@@ -86,7 +87,8 @@ func removeEmptied(dir string) {
 // Begin starts or resumes the dataset out. If shard is not AllShards, only that shard is locked and
 // built; other processes may build the others at the same time.
 func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building, error) {
-	b := &Building{Manifest: manifest, out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
+	b := newBuilding(out)
+	b.Manifest = manifest
 	if err := b.makeFolder(); err != nil {
 		return nil, err
 	}
@@ -100,6 +102,11 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 		return nil, err
 	}
 	return b, nil
+}
+
+func newBuilding(out string) *Building {
+	out = filepath.Clean(out)
+	return &Building{out: out, dir: out + ".building"}
 }
 
 // makeFolder makes the folder under construction, or takes this user's earlier one. A link, or
@@ -130,7 +137,8 @@ func (b *Building) makeFolder() error {
 		}
 		if err != nil || !info.IsDir() || !disk.IsMine(dir) {
 			return fault.New(fault.Usage, "remove it, or choose another --out",
-				"write dataset %s: found %s, which is a link or another user's, expected a folder that you own, or nothing", b.out, dir)
+				"write dataset %s: found %s, which is a link or another user's, "+
+					"expected a folder that you own, or nothing", b.out, dir)
 		}
 	}
 	return nil
@@ -199,7 +207,9 @@ func (b *Building) joinOthers(resume Resume, shard int) error {
 	if !disk.IsCurrent(b.lock) {
 		return b.justEnded()
 	}
-	if b.shardLock, err = waitForLock(b.path(".build", b.Manifest.Shards[shard].Name+".lock"), disk.Alone, forTask); err != nil {
+	name := b.Manifest.Shards[shard].Name
+	b.shardLock, err = waitForLock(b.path(".build", name+".lock"), disk.Alone, forTask)
+	if err != nil {
 		return b.notLocked(err)
 	}
 	switch difference, begun, err := b.difference(); {
@@ -209,9 +219,10 @@ func (b *Building) joinOthers(resume Resume, shard int) error {
 		return b.notLocked(disk.ErrLocked)
 	case difference != "":
 		return fault.New(fault.Usage, "remove "+b.dir+", or choose another --out",
-			"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out, difference)
+			"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out,
+			difference)
 	case resume == ResumeNever:
-		return os.RemoveAll(b.path(b.Manifest.Shards[shard].Name))
+		return os.RemoveAll(b.path(name))
 	}
 	return nil
 }
@@ -293,10 +304,11 @@ func (b *Building) empty() error {
 			return err
 		}
 		for _, entry := range entries {
-			if name := entry.Name(); name == ".build" || name == "lock" || filepath.Ext(name) == ".lock" {
+			name := entry.Name()
+			if name == ".build" || name == "lock" || filepath.Ext(name) == ".lock" {
 				continue
 			}
-			if err := os.RemoveAll(b.path(folder, entry.Name())); err != nil {
+			if err := os.RemoveAll(b.path(folder, name)); err != nil {
 				return err
 			}
 		}

@@ -57,11 +57,7 @@ func Open(dir string) (*Dataset, error) {
 func (d *Dataset) Graph() (*ingest.Graph, error) { return d.graph() }
 
 func (d *Dataset) readGraph() (*ingest.Graph, error) {
-	if err := d.checkGraphNames(); err != nil {
-		return nil, err
-	}
-	listed := slices.DeleteFunc(slices.Clone(d.Manifest.Files), func(file File) bool { return !strings.HasPrefix(file.Name, graphName+"/") })
-	if err := inorder.All(len(listed), func(i int) error { return d.CheckFile(listed[i]) }); err != nil {
+	if err := d.checkGraphFiles(func(name string) bool { return true }); err != nil {
 		return nil, err
 	}
 	files := inputfile.Files{Shared: true}
@@ -75,14 +71,29 @@ func (d *Dataset) readGraph() (*ingest.Graph, error) {
 		return nil, d.damaged(graphName, "%w", err)
 	}
 	if digest := read.Digest(); digest != d.Manifest.GraphDigest {
-		return nil, d.damaged(graphName, "its digest is %s (manifest: %s)", digest, d.Manifest.GraphDigest)
+		return nil, d.damaged(graphName, "its digest is %s (manifest: %s)", digest,
+			d.Manifest.GraphDigest)
 	}
 	return read, nil
 }
 
+// checkGraphFiles checks the names of all files of the graph, and the content of some.
+func (d *Dataset) checkGraphFiles(some func(name string) bool) error {
+	if err := d.checkGraphNames(); err != nil {
+		return err
+	}
+	var files []File
+	for _, file := range d.Manifest.Files {
+		if name, isGraph := strings.CutPrefix(file.Name, graphName+"/"); isGraph && some(name) {
+			files = append(files, file)
+		}
+	}
+	return inorder.All(len(files), func(i int) error { return d.CheckFile(files[i]) })
+}
+
 // checkGraphNames checks that the graph's folder has no file that the manifest does not list.
 func (d *Dataset) checkGraphNames() error {
-	return filepath.WalkDir(filepath.Join(d.Dir, graphName), func(path string, entry fs.DirEntry, err error) error {
+	check := func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -94,22 +105,16 @@ func (d *Dataset) checkGraphNames() error {
 			return d.damaged(name, "the manifest does not list it")
 		}
 		return nil
-	})
+	}
+	return filepath.WalkDir(filepath.Join(d.Dir, graphName), check)
 }
 
 // Names reads only the genes of the dataset's graph, and says what their names mean. A file that
 // does not match the manifest is a fault.Damaged.
 func (d *Dataset) Names() (*names.Resolver, error) {
-	if err := d.checkGraphNames(); err != nil {
+	noEdges := func(name string) bool { return !strings.HasPrefix(name, "edges/") }
+	if err := d.checkGraphFiles(noEdges); err != nil {
 		return nil, err
-	}
-	for _, file := range d.Manifest.Files {
-		isEdges := strings.HasPrefix(file.Name, graphName+"/edges/")
-		if strings.HasPrefix(file.Name, graphName+"/") && !isEdges {
-			if err := d.CheckFile(file); err != nil {
-				return nil, err
-			}
-		}
 	}
 	genes, err := graph.ReadGenes(filepath.Join(d.Dir, graphName))
 	if err != nil {
@@ -121,8 +126,10 @@ func (d *Dataset) Names() (*names.Resolver, error) {
 // CheckGraph returns an error if graph is not the dataset's.
 func (d *Dataset) CheckGraph(graph *ingest.Graph, from string) error {
 	if digest := graph.Digest(); digest != d.Manifest.GraphDigest {
-		return fault.New(fault.Input, "give the graph that the dataset was built from, or omit --graph",
-			"check graph %s: its digest is %s, but dataset %s was built from %s", from, digest, d.Dir, d.Manifest.GraphDigest)
+		return fault.New(fault.Input,
+			"give the graph that the dataset was built from, or omit --graph",
+			"check graph %s: its digest is %s, but dataset %s was built from %s", from, digest,
+			d.Dir, d.Manifest.GraphDigest)
 	}
 	return nil
 }
@@ -166,8 +173,8 @@ func (d *Dataset) open(name string) (*os.File, int64, error) {
 
 // noFile reports whether err means that the path cannot be a file, as opposed to a disk failure.
 func noFile(err error) bool {
-	return errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) ||
-		errors.Is(err, syscall.ENXIO)
+	return slices.ContainsFunc([]error{disk.ErrNotRegular, disk.ErrTooLarge, syscall.ELOOP,
+		syscall.ENOTDIR, syscall.ENXIO}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // hashBuffer is how much of a file is read at a time. It fits in the CPU's caches.

@@ -54,8 +54,9 @@ func (b *Building) writeIncidenceIndex(ends []int64, checksums []uint64) error {
 	if err != nil {
 		return err
 	}
-	first, second := array.NewInt64Builder(memory.DefaultAllocator), array.NewUint64Builder(memory.DefaultAllocator)
+	first := array.NewInt64Builder(memory.DefaultAllocator)
 	first.AppendValues(ends, nil)
+	second := array.NewUint64Builder(memory.DefaultAllocator)
 	second.AppendValues(checksums, nil)
 	return errors.Join(index.Write(first.NewArray(), second.NewArray()), index.Close())
 }
@@ -78,7 +79,8 @@ func (d *Dataset) readIncidence() (*incidence.Cache, error) {
 		return nil, err
 	}
 	if len(content)%arrow.Uint32SizeBytes != 0 {
-		return nil, d.damaged(positionsName, "it has %d bytes, expected 4 for each position", len(content))
+		return nil, d.damaged(positionsName, "it has %d bytes, expected 4 for each position",
+			len(content))
 	}
 	cache := &incidence.Cache{Layout: incidence.NewLayout(graph)}
 	cache.Offsets = []uint32{0}
@@ -103,7 +105,8 @@ func (d *Dataset) readIncidence() (*incidence.Cache, error) {
 	}
 	if rows := len(cache.Offsets) - 1; rows != len(ends) || start != int64(len(cache.Positions)) {
 		return nil, d.damaged(incidenceName,
-			"it has %d rows up to position %d, expected %d up to %d", len(ends), start, rows, len(cache.Positions))
+			"it has %d rows up to position %d, expected %d up to %d", len(ends), start, rows,
+			len(cache.Positions))
 	}
 	return cache, nil
 }
@@ -125,7 +128,8 @@ func (d *Dataset) incidenceIndex() (ends []int64, checksums []uint64, err error)
 		}
 		record, err := reader.RecordAt(0)
 		if err == nil {
-			ends, checksums = record.Column(0).(*array.Int64).Int64Values(), record.Column(1).(*array.Uint64).Uint64Values()
+			ends = record.Column(0).(*array.Int64).Int64Values()
+			checksums = record.Column(1).(*array.Uint64).Uint64Values()
 		}
 		return err
 	})
@@ -143,7 +147,8 @@ func checkRow(list []uint32, row, edges, size int) error {
 	}
 	for _, position := range list[1:] {
 		if int(position) < edges || int(position) >= size {
-			return fmt.Errorf("it has position %d, expected edges' positions, from %d to %d", position, edges, size-1)
+			return fmt.Errorf("it has position %d, expected edges' positions, from %d to %d",
+				position, edges, size-1)
 		}
 	}
 	return nil

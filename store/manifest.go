@@ -200,10 +200,10 @@ func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	var left, right map[string]json.RawMessage
 	json.Unmarshal(marshal(m), &left)
 	json.Unmarshal(marshal(other), &right)
+	except = append(except, "files", "checksum")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Manifest]()) {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if key != "files" && key != "checksum" && !slices.Contains(except, key) &&
-			!bytes.Equal(left[key], right[key]) {
+		if !slices.Contains(except, key) && !bytes.Equal(left[key], right[key]) {
 			return key
 		}
 	}

@@ -17,24 +17,32 @@ import (
 
 // Publish gives the dataset its final name if all its shards are complete, and reports whether it
 // did. run describes the run and becomes run.json, the only file that differs from run to run.
-func (b *Building) Publish(run any) (bool, error) {
+func (b *Building) Publish(run any) (published bool, err error) {
 	if b.shardLock != nil {
 		if alone, err := b.becomeAlone(); !alone {
 			return false, err
 		}
 	}
+	if published, err = b.publish(run); err != nil {
+		return false, fmt.Errorf("publish dataset %s: %w", b.out, err)
+	}
+	return published, nil
+}
+
+func (b *Building) publish(run any) (bool, error) {
 	files, err := b.shardFiles()
 	if files == nil || err != nil {
 		return false, err
 	}
 	others, err := b.otherFiles()
 	if err != nil {
-		return false, fmt.Errorf("publish dataset %s: %w", b.out, err)
+		return false, err
 	}
 	b.Manifest.Files = append(others, files...)
-	slices.SortFunc(b.Manifest.Files, func(x, y File) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(b.Manifest.Files,
+		func(x, y File) int { return strings.Compare(x.Name, y.Name) })
 	if err := b.Manifest.check(); err != nil {
-		return false, fault.New(fault.Damaged, hintNever, "publish dataset %s: %w", b.out, err)
+		return false, fault.New(fault.Damaged, hintNever, "%w", err)
 	}
 	return true, b.rename(run)
 }
@@ -87,7 +95,7 @@ func (b *Building) otherFiles() ([]File, error) {
 func (b *Building) rename(run any) error {
 	whole, err := disk.NewTemporary(b.out)
 	if err != nil {
-		return fmt.Errorf("publish dataset %s: %w", b.out, err)
+		return err
 	}
 	defer whole.Discard()
 	steps := []func() error{
@@ -101,15 +109,11 @@ func (b *Building) rename(run any) error {
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			err = fmt.Errorf("publish dataset %s: %w", b.out, err)
 			return errors.Join(err, moveEntries(whole.Path, b.dir))
 		}
 	}
 	_ = os.RemoveAll(b.dir) // Published and 'tcbuild clean' remove what stays
-	if err := disk.Sync(filepath.Dir(b.out)); err != nil {
-		return fmt.Errorf("publish dataset %s: %w", b.out, err)
-	}
-	return nil
+	return disk.Sync(filepath.Dir(b.out))
 }
 
 // moveEntries moves the entries of a folder, except .build, to another folder on the same file
@@ -130,7 +134,8 @@ func moveEntries(from, to string) error {
 // write writes a file of the dataset. What is left of it after a kill lies in .build.
 func (b *Building) write(name string, text []byte) error {
 	if len(text) > disk.MaxWhole {
-		return fmt.Errorf("write %s: it has %d bytes, expected at most %d, which readers accept", b.path(name), len(text), disk.MaxWhole)
+		return fmt.Errorf("write %s: it has %d bytes, expected at most %d, which readers accept",
+			b.path(name), len(text), disk.MaxWhole)
 	}
 	if err := disk.WriteWhole(b.path(".build", name), text); err != nil {
 		return err

@@ -86,10 +86,16 @@ func (r *Reader) Payload(sample int) ([]byte, error) {
 // damaged adds the file to the error of a damaged payload. Other errors, of the disk or of a whole
 // file, are returned unchanged.
 func (r *Reader) damaged(sample int, err error) error {
-	if !errors.Is(err, encode.ErrDamaged) && !errors.Is(err, lmdbfile.ErrDamaged) || fault.KindOf(err) == fault.Damaged {
+	if !isDamage(err) || fault.KindOf(err) == fault.Damaged {
 		return err
 	}
-	return r.dataset.damaged(r.dataset.Manifest.Shards[r.shard].Name+"/"+dataName, "sample %d: %w", sample, err)
+	name := r.dataset.Manifest.Shards[r.shard].Name + "/" + dataName
+	return r.dataset.damaged(name, "sample %d: %w", sample, err)
+}
+
+// isDamage reports whether err is of a damaged payload, or a damaged page.
+func isDamage(err error) bool {
+	return errors.Is(err, encode.ErrDamaged) || errors.Is(err, lmdbfile.ErrDamaged)
 }
 
 // payload finds a sample's payload, as encode.Value.Payload does.
@@ -106,10 +112,10 @@ func (r *Reader) payload(sample int) ([]byte, error) {
 			return nil, err
 		}
 	}
-	within := sample - m.Shards[shard].First
-	first := sample - within%m.SamplesPerValue
+	s := m.Shards[shard]
+	first := sample - (sample-s.First)%m.SamplesPerValue
 	if first != r.first {
-		if err := r.load(first, min(m.SamplesPerValue, m.Shards[shard].First+m.Shards[shard].Samples-first)); err != nil {
+		if err := r.load(first, min(m.SamplesPerValue, s.First+s.Samples-first)); err != nil {
 			return nil, err
 		}
 	}
@@ -188,15 +194,18 @@ func (d *Dataset) openShard(i int) (*shardFile, error) {
 		return nil, err
 	}
 	pages, err := lmdbfile.New(file, size)
-	if want := (shard.Samples + d.Manifest.SamplesPerValue - 1) / d.Manifest.SamplesPerValue; err == nil && pages.Entries() != uint64(want) {
-		err = fmt.Errorf("it has %d values, expected %d: %w", pages.Entries(), want, encode.ErrDamaged)
+	want := uint64((shard.Samples + d.Manifest.SamplesPerValue - 1) / d.Manifest.SamplesPerValue)
+	if err == nil && pages.Entries() != want {
+		err = fmt.Errorf("it has %d values, expected %d: %w", pages.Entries(), want,
+			encode.ErrDamaged)
 	}
 	if err == nil {
 		return &shardFile{pages, file}, nil
 	}
 	file.Close()
-	if errors.Is(err, encode.ErrDamaged) || errors.Is(err, lmdbfile.ErrDamaged) {
-		return nil, d.damaged(name, "samples %d to %d: %w", shard.First, shard.First+shard.Samples-1, err)
+	if isDamage(err) {
+		return nil, d.damaged(name, "samples %d to %d: %w", shard.First,
+			shard.First+shard.Samples-1, err)
 	}
 	return nil, fmt.Errorf("read dataset %s: %w", d.Dir, err)
 }

@@ -123,13 +123,14 @@ func (b *Building) shardFiles() ([]File, error) {
 			_, err = os.Stat(b.path(shard.Name, dataName))
 		}
 		if err != nil {
-			return nil, fault.New(fault.Damaged, hintNever, "publish dataset %s: %w", b.out, err)
+			return nil, fault.New(fault.Damaged, hintNever, "%w", err)
 		}
 	}
 	return files, nil
 }
 
-const hintNever = "to start from the beginning, run the build again, such as 'tcbuild dataset', with --resume never"
+const hintNever = "to start from the beginning, run the build again, such as 'tcbuild dataset', " +
+	"with --resume never"
 
 // machineMemory is the machine's memory in bytes.
 func machineMemory() int64 {
@@ -168,7 +169,7 @@ type ShardStatus struct {
 // has no shards, it returns one without a name, for the whole dataset. It changes nothing and may
 // be called while builds run. If there is no dataset, it returns ReadManifest's error.
 func Status(out string) ([]ShardStatus, error) {
-	b := &Building{out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
+	b := newBuilding(out)
 	whole := false // one process builds all shards
 	manifest, err := ReadManifest(b.out)
 	published := err == nil
@@ -180,7 +181,8 @@ func Status(out string) ([]ShardStatus, error) {
 		case !begun:
 			return nil, err
 		case plan == nil:
-			return nil, fault.New(fault.Damaged, hintNever, "read %s: it is not the plan of a build", b.path(".build", "plan.json"))
+			return nil, fault.New(fault.Damaged, hintNever,
+				"read %s: it is not the plan of a build", b.path(".build", "plan.json"))
 		}
 		manifest, b.Manifest = plan, plan
 		if whole, err = locked(b.path(".build", "lock")); err != nil {

@@ -141,8 +141,10 @@ func (w *shardWriter) failed(doing string, err error) error {
 		err = op.Errno // it has no Unwrap
 	}
 	var disk unix.Statfs_t
-	if errors.Is(err, syscall.EIO) && unix.Statfs(w.dir, &disk) == nil && disk.Bavail*uint64(disk.Bsize) < 1<<20 {
-		err = syscall.ENOSPC // LMDB reports a write cut short by a full disk as an I/O error
+	if errors.Is(err, syscall.EIO) && unix.Statfs(w.dir, &disk) == nil {
+		if disk.Bavail*uint64(disk.Bsize) < 1<<20 {
+			err = syscall.ENOSPC // LMDB reports a write cut short by a full disk as an I/O error
+		}
 	}
 	return fmt.Errorf("%s shard %s: %w", doing, w.dir, err)
 }

@@ -39,7 +39,8 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (copied bool, err error
 }
 
 func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error) {
-	unlock, err := lockStaging(ctx, filepath.Join(filepath.Dir(dir), StagingLock(filepath.Base(dir))))
+	lock := StagingLock(filepath.Base(dir))
+	unlock, err := lockStaging(ctx, filepath.Join(filepath.Dir(dir), lock))
 	if err != nil {
 		return false, err
 	}
@@ -107,7 +108,8 @@ func (d *Dataset) checkStageTarget(dir string) error {
 	own, _ := os.Stat(d.Dir) // Stage says so if it is gone
 	for below := ""; folder != below; folder, below = filepath.Dir(folder), folder {
 		if info, err := os.Stat(folder); err == nil && os.SameFile(info, own) {
-			return fault.New(fault.Usage, "name a folder elsewhere", "it is the dataset itself, or inside it")
+			return fault.New(fault.Usage, "name a folder elsewhere",
+				"it is the dataset itself, or inside it")
 		}
 	}
 	entries, err := os.ReadDir(dir)
@@ -119,7 +121,8 @@ func (d *Dataset) checkStageTarget(dir string) error {
 	}
 	if _, err := os.Stat(filepath.Join(dir, manifestName)); err != nil {
 		return fault.New(fault.Usage, "give a folder inside it, which will become the copy",
-			"found %s and no %s, expected a dataset or an empty folder", entries[0].Name(), manifestName)
+			"found %s and no %s, expected a dataset or an empty folder", entries[0].Name(),
+			manifestName)
 	}
 	return nil
 }
@@ -130,7 +133,9 @@ func (d *Dataset) isCopied(ctx context.Context, dir string) bool {
 	if err != nil || !bytes.Equal(existing.text, d.text) || existing.checkGraphNames() != nil {
 		return false
 	}
-	return !slices.ContainsFunc(d.Manifest.Files, func(file File) bool { return existing.copyChecked(ctx, file, io.Discard) != nil })
+	return !slices.ContainsFunc(d.Manifest.Files, func(file File) bool {
+		return existing.copyChecked(ctx, file, io.Discard) != nil
+	})
 }
 
 // copyTo copies the dataset.

@@ -65,10 +65,10 @@ func newIncidence(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
 		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
-		Long: `Build an incidence dataset. It stores every sample's deleted genes and phenotypes, and one
-incidence cache: the positions that each gene and reaction removes, from which readers
-make the masks. It is the smallest variant, and for most uses the fastest.
-Without --perturbations, build only the cache.`,
+		Long: `Build an incidence dataset. It stores every sample's deleted genes and phenotypes,
+and one incidence cache: the positions that each gene and reaction removes, from which readers
+make the masks. It is the smallest variant, and for most uses the fastest. Without
+--perturbations, build only the cache.`,
 		Example: `  tcbuild incidence --graph demo/graph \
       --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
@@ -137,10 +137,10 @@ func newStage(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stage DATASET DIR",
 		Short: "Copy a dataset to node-local disk or memory, with checks, unless it is there",
-		Long: `Make DIR a copy of a dataset, on a node's own disk or in /dev/shm. Every file is checked
-against its checksum while it is copied. If DIR is a copy already, it is checked and kept.
-An earlier copy in DIR, of this dataset or another, is replaced at the end, in one step. If several
-processes stage to the same DIR, one copies and the others wait. An interrupted copy
+		Long: `Make DIR a copy of a dataset, on a node's own disk or in /dev/shm. Every file is
+checked against its checksum while it is copied. If DIR is a copy already, it is checked and
+kept. An earlier copy in DIR, of this dataset or another, is replaced at the end, in one step.
+If several processes stage to the same DIR, one copies and the others wait. An interrupted copy
 starts again.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 	}

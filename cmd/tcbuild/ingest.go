@@ -22,8 +22,8 @@ func newIngest(e *env) *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "ingest KIND",
 		Short: "Turn public data into a cell graph or a perturbation set",
-		Long: `Turn public data into a cell graph or a perturbation set: sources describes the public
-sources, fetch downloads their files, and graph and perturbations read them.`,
+		Long: `Turn public data into a cell graph or a perturbation set: sources describes the
+public sources, fetch downloads their files, and graph and perturbations read them.`,
 		Example: `  tcbuild ingest fetch --config yeast
   tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
@@ -39,9 +39,9 @@ func newIngestSources(e *env) *cobra.Command {
 	return carried(e, &cobra.Command{
 		Use:   "sources [NAME]",
 		Short: "List the public sources that settings can name, or print one",
-		Long: `List the public sources that settings can name, as in edges: [{source: string, file: FILE}]:
-the sections that can name each, what it is, and its download address. With NAME, print the
-source's columns, filters and licence, to copy into settings of your own.`,
+		Long: `List the public sources that settings can name, as in edges: [{source: string,
+file: FILE}]: the sections that can name each, what it is, and its download address. With NAME,
+print the source's columns, filters and licence, to copy into settings of your own.`,
 		Example: `  tcbuild ingest sources
   tcbuild ingest sources string`,
 	}, []string{"source", "in", "about", "address"}, func() (texts []carriedText) {

@@ -26,9 +26,9 @@ func newIngestPerturbations(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "perturbations [FILE|DIR] --graph DIR --out FILE",
 		Short: "Turn a table of genotypes and phenotypes, or a screen, into a perturbation set",
-		Long: `Turn a table (text, Arrow or Parquet), a published screen or the lmdb folder of a torchcell
-build into a perturbation set that names genes by their ids in the graph. Prints how many
-rows became samples, and why the others did not.
+		Long: `Turn a table (text, Arrow or Parquet), a published screen or the lmdb folder of a
+torchcell build into a perturbation set that names genes by their ids in the graph. Prints how
+many rows became samples, and why the others did not.
 
 --source names a published screen, such as a table of strains with their alleles, or a matrix.
 'tcbuild ingest sources NAME' prints its settings: the columns with strains, the alleles that

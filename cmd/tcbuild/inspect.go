@@ -266,7 +266,8 @@ func parseRange(text string, samples int) (first, next int, err error) {
 	if !isRange {
 		next = first + 1
 	}
-	if err != nil || first < 0 || next < first || from == "" && to == "" && !isRange {
+	isOrdered := 0 <= first && first <= next
+	if err != nil || !isOrdered || text == "" {
 		return 0, 0, fault.New(fault.Usage, "for samples 10 to 19 write --samples 10:20",
 			"read --samples: found %q, expected A:B with 0 <= A <= B", text)
 	}

@@ -19,9 +19,9 @@ func newSelect(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select DATASET --where EXPR --out FILE",
 		Short: "Write the numbers of the samples for which an expression is true",
-		Long: `Write the numbers of the samples for which an expression is true to an Arrow file, which
-also records the expression and the dataset's content digest. The selection works with every
-variant of the same input; readers refuse it for any other dataset. 'tcbuild docs input'
+		Long: `Write the numbers of the samples for which an expression is true to an Arrow file,
+which also records the expression and the dataset's content digest. The selection works with
+every variant of the same input; readers refuse it for any other dataset. 'tcbuild docs input'
 describes the language of expressions.`,
 		Example: `  tcbuild select demo/indices --where 'fitness < 0.8 and deletions() == 3' \
       --out demo/sick.arrow
@@ -57,8 +57,8 @@ func newSplit(e *env) *cobra.Command {
 		Use: "split DATASET --fractions PART=FRACTION,… --by " +
 			"sample|genotype|gene|component|COLUMN --out DIR",
 		Short: "Split a dataset's samples into parts, such as train, val and test",
-		Long: `Split a dataset's samples at random, and write a selection for each part: an Arrow file
-with its sample numbers, the dataset's content digest and the options of the split. The
+		Long: `Split a dataset's samples at random, and write a selection for each part: an Arrow
+file with its sample numbers, the dataset's content digest and the options of the split. The
 same dataset, options and seed give the same bytes on every machine.
 
 --by sample assigns each sample separately. --by genotype keeps samples that perturb the same

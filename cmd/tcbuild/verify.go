@@ -27,12 +27,12 @@ func newVerify(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DATASET",
 		Short: "Prove that a dataset's masks follow from its graph and genotypes",
-		Long: `Prove that a dataset's masks follow from its graph and genotypes: check every file and
-record against its checksum, regenerate every mask of every sample, and compare it with
-the stored one. There are two methods. incidence writes zeros at the positions of the
-deleted genes' edges; edges looks up both ends of every edge. both runs the two, which
-must agree. Each difference is reported with sample, mask, position, expected and found
-value, and the exit code is 4.
+		Long: `Prove that a dataset's masks follow from its graph and genotypes: check every file
+and record against its checksum, regenerate every mask of every sample, and compare it with the
+stored one. There are two methods. incidence writes zeros at the positions of the deleted
+genes' edges; edges looks up both ends of every edge. both runs the two, which must agree. Each
+difference is reported with sample, mask, position, expected and found value, and the exit code
+is 4.
 
 Both methods share with the builder only the code that reads the dataset's graph and
 records. The verifier has its own incidence, order of masks, parser and evaluator of

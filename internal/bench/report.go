@@ -29,9 +29,9 @@ func (r *Results) describeSetup() string {
 		rounds = fmt.Sprintf("Every figure is the median of %d rounds, and each ran all datasets; "+
 			"± is half the range from lowest to highest.", s.Rounds)
 	}
-	return fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per sample; "+
-		"a sample removes %s of them on average by deleting %s %s. The perturbation set has %s "+
-		"samples; each dataset holds some of them, at even distances. %s",
+	return fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per "+
+		"sample; a sample removes %s of them on average by deleting %s %s. The perturbation set "+
+		"has %s samples; each dataset holds some of them, at even distances. %s",
 		formatCount(s.Genes), formatCount(s.Edges), s.EdgeTypes, formatCount(s.MaskPositions),
 		formatNumber(s.Removed), formatNumber(s.GenesRemoved),
 		english.PluralWord(int(math.Ceil(s.GenesRemoved)), "gene", ""),
@@ -52,7 +52,8 @@ func (r *Results) Print(w io.Writer) error { return r.page().Print(w) }
 func (r *Results) table(
 	title, text string, header []string, row func(c *CaseResult) []string,
 ) page.Section {
-	t := page.Section{Title: title, Text: text, Header: append([]string{"masks kept as"}, header...)}
+	header = append([]string{"masks kept as"}, header...)
+	t := page.Section{Title: title, Text: text, Header: header}
 	for _, c := range r.Cases {
 		t.Rows = append(t.Rows, append([]string{c.String()}, row(c)...))
 	}
@@ -85,8 +86,8 @@ func (r *Results) sizeTable() page.Section {
 
 func (r *Results) readTable() page.Section {
 	return r.table("Read: milliseconds per sample until its whole masks are in memory, one core",
-		fmt.Sprintf("Random order, from the page cache. Filling %s bytes takes %s ms; readers that "+
-			"change only what differs from the sample before are faster. "+
+		fmt.Sprintf("Random order, from the page cache. Filling %s bytes takes %s ms; readers "+
+			"that change only what differs from the sample before are faster. "+
 			"The incidence variant has the samples in memory once it is open.",
 			formatCount(r.Setup.MaskPositions), formatNumber(r.FillMilliseconds.Min)),
 		[]string{"open", "read"},

@@ -22,7 +22,8 @@ var identical = match{same: true}
 // matchEdges pairs edges by the ids of their ends. Of duplicate edges, the first of A is paired
 // with the first of B, and so on.
 func matchEdges(a, b *ingest.Edges, sources, targets match, sourcesB, targetsB int) match {
-	if sources.same && targets.same && slices.Equal(a.Src, b.Src) && slices.Equal(a.Dst, b.Dst) {
+	sameEnds := slices.Equal(a.Src, b.Src) && slices.Equal(a.Dst, b.Dst)
+	if sources.same && targets.same && sameEnds {
 		return identical
 	}
 	keysA, keysB := make([]uint64, a.Len()), make([]uint64, b.Len())

@@ -67,7 +67,7 @@ func (f *File) Entries() uint64 { return f.main.entries }
 // that the previous call used are not read again, and one that is in the same leaf, in which it
 // often is the next one, is found there.
 func (f *File) Seek(target []byte) (key []byte, err error) {
-	if p := f.leaf; p != nil && bytes.Compare(p.key(f.node), target) < 0 && bytes.Compare(target, p.key(p.count-1)) <= 0 {
+	if p := f.leaf; p != nil && p.isBetween(f.node, target) {
 		if f.node++; bytes.Compare(p.key(f.node), target) < 0 {
 			f.node = p.firstNotLess(target)
 		}
@@ -131,10 +131,10 @@ func (f *File) overflow(dst []byte, number uint64, size int) ([]byte, error) {
 	if err := f.readPage(header[:], number, overflowPage); err != nil {
 		return nil, err
 	}
-	pages := int64(binary.LittleEndian.Uint32(header[lowerAt:]))
-	if left := int64(f.lastPage - number + 1); pages > left || int64(size) > pages*int64(f.pageSize)-pageHeader {
-		return nil, damagedf("found a value of %d bytes on %d pages from page %d, expected at most %d pages",
-			size, pages, number, left)
+	pages, left := int64(binary.LittleEndian.Uint32(header[lowerAt:])), int64(f.lastPage-number+1)
+	if pages > left || int64(size) > pages*int64(f.pageSize)-pageHeader {
+		return nil, damagedf("found a value of %d bytes on %d pages from page %d, "+
+			"expected at most %d pages", size, pages, number, left)
 	}
 	start := int64(number) * int64(f.pageSize)
 	if end := start + pageHeader + int64(size); end > f.size { // before allocating memory for it
@@ -146,8 +146,9 @@ func (f *File) overflow(dst []byte, number uint64, size int) ([]byte, error) {
 
 // readPage reads the beginning of a page of a kind.
 func (f *File) readPage(into []byte, number uint64, kind uint16) error {
-	if number > f.lastPage || int64(number) >= f.size/int64(f.pageSize) {
-		return damagedf("page %d is missing, the file has %d and uses %d", number, f.size/int64(f.pageSize), f.lastPage+1)
+	if pages := f.size / int64(f.pageSize); number > f.lastPage || int64(number) >= pages {
+		return damagedf("page %d is missing, the file has %d and uses %d", number, pages,
+			f.lastPage+1)
 	}
 	if err := f.read(into, int64(number)*int64(f.pageSize)); err != nil {
 		return err

@@ -51,8 +51,10 @@ func (p *page) u16(at int) int { return int(binary.LittleEndian.Uint16(p.bytes[a
 // keeps them, and that their keys ascend.
 func (p *page) check() error {
 	lower, upper := p.u16(lowerAt), p.u16(upperAt)
-	if lower%2 != 0 || lower <= pageHeader || lower > upper || upper > len(p.bytes) {
-		return damagedf("page %d has its nodes' offsets up to byte %d and its nodes from byte %d on", p.number, lower, upper)
+	inOrder := pageHeader < lower && lower <= upper && upper <= len(p.bytes)
+	if lower%2 != 0 || !inOrder {
+		return damagedf("page %d has its nodes' offsets up to byte %d and its nodes from "+
+			"byte %d on", p.number, lower, upper)
 	}
 	p.count = (lower - pageHeader) / 2
 	filled := 0
@@ -86,7 +88,8 @@ func (p *page) checkNode(i, upper int) (size int, err error) {
 		case bigData:
 			size += 8
 		default:
-			return 0, damagedf("node %d of page %d has flags %#x, expected a plain database's", i, p.number, flags)
+			return 0, damagedf("node %d of page %d has flags %#x, expected a plain database's", i,
+				p.number, flags)
 		}
 	}
 	if at+size > len(p.bytes) {
@@ -123,8 +126,8 @@ func (p *page) value(i int) (size int, inline []byte, number uint64) {
 
 // child returns the number of the page that node i of a branch leads to.
 func (p *page) child(i int) uint64 {
-	node := p.bytes[p.u16(pageHeader+2*i):]
-	return uint64(binary.LittleEndian.Uint32(node)) | uint64(binary.LittleEndian.Uint16(node[4:]))<<32
+	at := p.u16(pageHeader + 2*i)
+	return uint64(binary.LittleEndian.Uint32(p.bytes[at:])) | uint64(p.u16(at+4))<<32
 }
 
 // branchTo returns the node of a branch that leads to target: the last whose key is not greater.
@@ -135,6 +138,11 @@ func (p *page) branchTo(target []byte) int {
 // firstNotLess returns the first node of a leaf whose key is not less than target, or count.
 func (p *page) firstNotLess(target []byte) int {
 	return sort.Search(p.count, func(i int) bool { return bytes.Compare(p.key(i), target) >= 0 })
+}
+
+// isBetween reports whether target lies after the key of a leaf's node, and not after the last.
+func (p *page) isBetween(node int, target []byte) bool {
+	return bytes.Compare(p.key(node), target) < 0 && bytes.Compare(target, p.key(p.count-1)) <= 0
 }
 
 // keyRange is the half-open range [first, end) of a subtree's keys; nil means no bound.
@@ -157,8 +165,11 @@ func (r keyRange) check(p *page) error {
 	if first == p.count { // a branch with one node
 		return nil
 	}
-	if r.first != nil && bytes.Compare(p.key(first), r.first) < 0 || r.end != nil && bytes.Compare(p.key(p.count-1), r.end) >= 0 {
-		return damagedf("its keys do not ascend: the keys of page %d are not in the range of the branch above", p.number)
+	isBefore := r.first != nil && bytes.Compare(p.key(first), r.first) < 0
+	isAfter := r.end != nil && bytes.Compare(p.key(p.count-1), r.end) >= 0
+	if isBefore || isAfter {
+		return damagedf("its keys do not ascend: the keys of page %d are not in the range of "+
+			"the branch above", p.number)
 	}
 	return nil
 }
@@ -197,15 +208,19 @@ type tree struct {
 
 func parseTree(bytes []byte) tree {
 	return tree{
-		flags: binary.LittleEndian.Uint16(bytes[4:]), depth: int(binary.LittleEndian.Uint16(bytes[6:])),
-		entries: binary.LittleEndian.Uint64(bytes[32:]), root: binary.LittleEndian.Uint64(bytes[40:]),
+		flags:   binary.LittleEndian.Uint16(bytes[4:]),
+		depth:   int(binary.LittleEndian.Uint16(bytes[6:])),
+		entries: binary.LittleEndian.Uint64(bytes[32:]),
+		root:    binary.LittleEndian.Uint64(bytes[40:]),
 	}
 }
 
 // check checks that depth, root and entries are consistent.
 func (t tree) check() error {
-	if t.depth > maxDepth || (t.depth == 0) != (t.root == noPage) || (t.depth == 0) != (t.entries == 0) {
-		return damagedf("its tree of %d entries has %d levels and root %d", t.entries, t.depth, int64(t.root))
+	isEmpty := t.depth == 0
+	if t.depth > maxDepth || isEmpty != (t.root == noPage) || isEmpty != (t.entries == 0) {
+		return damagedf("its tree of %d entries has %d levels and root %d", t.entries, t.depth,
+			int64(t.root))
 	}
 	return nil
 }
@@ -221,7 +236,8 @@ func (f *File) readPageSize() (int, error) {
 	}
 	size := binary.LittleEndian.Uint32(head[metaPageSizeAt:])
 	if size < 512 || size > 1<<16 || size&(size-1) != 0 {
-		return 0, damagedf("its pages have %d bytes, expected a power of two from 512 to 65,536", size)
+		return 0, damagedf("its pages have %d bytes, expected a power of two from 512 to 65,536",
+			size)
 	}
 	return int(size), nil
 }
@@ -240,7 +256,8 @@ func (f *File) latest() (latest meta, err error) {
 		latest, before = before, latest
 	}
 	if latest.transaction-before.transaction > 1 || latest.lastPage < before.lastPage {
-		return meta{}, damagedf("its meta pages are of transactions %d, up to page %d, and %d, up to page %d, expected one after the other",
+		return meta{}, damagedf("its meta pages are of transactions %d, up to page %d, and %d, "+
+			"up to page %d, expected one after the other",
 			before.transaction, before.lastPage, latest.transaction, latest.lastPage)
 	}
 	// If a meta page could not be written, LMDB leaves that transaction's trees under the number of
@@ -256,10 +273,12 @@ func (f *File) readMeta(number int) (m meta, err error) {
 	if err := f.readPage(page[:], uint64(number), metaPage); err != nil {
 		return m, err
 	}
-	magic, version := binary.LittleEndian.Uint32(page[metaMagicAt:]), binary.LittleEndian.Uint32(page[metaVersionAt:])
+	magic := binary.LittleEndian.Uint32(page[metaMagicAt:])
+	version := binary.LittleEndian.Uint32(page[metaVersionAt:])
 	size := int(binary.LittleEndian.Uint32(page[metaPageSizeAt:]))
 	if magic != metaMagic || version != metaVersion || size != f.pageSize {
-		return m, damagedf("meta page %d has magic %08x, version %d and pages of %d bytes, expected %08x, %d and %d",
+		return m, damagedf("meta page %d has magic %08x, version %d and pages of %d bytes, "+
+			"expected %08x, %d and %d",
 			number, magic, version, size, metaMagic, metaVersion, f.pageSize)
 	}
 	m = meta{
@@ -274,7 +293,8 @@ func (f *File) readMeta(number int) (m meta, err error) {
 		return m, damagedf("its last page is %d", m.lastPage)
 	}
 	if m.transaction != 0 && m.transaction%2 != uint64(number) {
-		return m, damagedf("meta page %d is of transaction %d, which writes the other one", number, m.transaction)
+		return m, damagedf("meta page %d is of transaction %d, which writes the other one", number,
+			m.transaction)
 	}
 	return m, m.main.check()
 }

@@ -114,8 +114,8 @@ func (p Plot) Drawing() (d drawing) {
 	return d
 }
 
-// edgeTicks are round numbers between the first and the last edge of a histogram. Edges so near each
-// other, or so far apart, that there are none have one label.
+// edgeTicks are round numbers between the first and the last edge of a histogram. Edges so near
+// each other, or so far apart, that there are none have one label.
 func edgeTicks(first, last float64) (ticks []tick) {
 	if math.IsInf(last-first, 0) || last-first < 1e-5*max(math.Abs(first), math.Abs(last)) {
 		return []tick{{0.5, "from " + strconv.FormatFloat(first, 'g', 4, 64) +

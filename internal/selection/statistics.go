@@ -46,8 +46,8 @@ func (r *SplitReport) HasWildtypes() bool {
 	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Wildtypes > 0 })
 }
 
-// place is where samples go. Those whose genes are in several parts are beside the last of these, by
-// the number of genes that are not seen, or have no place.
+// place is where samples go. Those whose genes are in several parts are beside the last of these,
+// by the number of genes that are not seen, or nowhere.
 type place struct {
 	kind         placeKind
 	part, unseen int
@@ -218,18 +218,19 @@ func (p *placement) checkFilled(slot *slot, drawn bool) error {
 	if p.By == ByComponent {
 		hint = "use a larger fraction, or split by gene: samples connect most genes with each other"
 	}
+	units := len(p.drawn.units)
 	if slot.Samples == 0 {
 		return fault.New(fault.Input, hint,
 			"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
-			p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.drawn.units), p.By)
+			p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, units, p.By)
 	}
-	drawsBoth := drawn && len(p.wildtypes.units) > 0 && len(p.drawn.units) > 0
+	drawsBoth := drawn && len(p.wildtypes.units) > 0 && units > 0
 	if drawsBoth && slot.Samples == slot.Wildtypes {
 		return fault.New(fault.Input, hint,
 			"split %s: part %s gets only wild types (%d of %d samples; %d of %d %ss), "+
 				"expected mutants",
 			p.dataset.Dir, slot.Name, slot.Samples, p.dataset.Manifest.Samples,
-			slot.Units, len(p.drawn.units), p.By)
+			slot.Units, units, p.By)
 	}
 	return nil
 }

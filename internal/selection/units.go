@@ -24,7 +24,7 @@ type splitter struct {
 	known            map[string]*unit // by genes or value
 	key              []byte           // memory of a key of known
 	components       components       // by component
-	genes            []*unit          // by gene: by its number; nil for genes that no sample perturbs
+	genes            []*unit          // by gene: of each; nil if no sample perturbs it
 	seen             map[uint32]bool  // by gene: those that a sample of the first part perturbs
 	unitOf           []*unit          // of each sample; nil: its genes are units
 }

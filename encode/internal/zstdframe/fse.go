@@ -95,8 +95,9 @@ func newFSETable(log uint8, probabilities []int) *fseTable {
 	for state, symbol := range owners {
 		t.states[firsts[symbol]] = uint16(size + state)
 		firsts[symbol]++
-		n := int(log) + 1 - bits.Len(uint(subStates[symbol]))
-		t.decoded = append(t.decoded, fseState{symbol, uint8(n), uint16(subStates[symbol]<<n - size)})
+		subState := subStates[symbol]
+		n := int(log) + 1 - bits.Len(uint(subState))
+		t.decoded = append(t.decoded, fseState{symbol, uint8(n), uint16(subState<<n - size)})
 		subStates[symbol]++
 	}
 	return t

@@ -34,8 +34,8 @@ func newHuffmanTable(description []byte) *huffmanTable {
 	log := bits.Len(uint(total)) // of the table with all codes, which the last weight completes
 	weights = append(weights, byte(bits.Len(uint(1<<log-total))))
 
-	// Codes are numbered from the longest; codes of one length, by their literals. A literal of weight
-	// w has 1<<(w-1) of the 1<<log places, so its code has log+1-w bits.
+	// Codes are numbered from the longest; codes of one length, by their literals. A literal of
+	// weight w has 1<<(w-1) of the 1<<log places, so its code has log+1-w bits.
 	var first [1 << maxCode]huffmanEntry
 	at := 0
 	for weight := 1; weight <= log; weight++ {

@@ -88,7 +88,9 @@ func (r *Reader) read(frame []byte, maxSize int) (size int, ok bool) {
 			return 0, false
 		}
 		length = r.at - start
-		if length > maxBlock || r.at > r.size || last != (r.at == r.size) || length == 0 && r.size > 0 {
+		fits := length <= maxBlock && r.at <= r.size
+		isEmpty := length == 0 && r.size > 0
+		if !fits || isEmpty || last != (r.at == r.size) {
 			return 0, false
 		}
 		if last {
@@ -218,7 +220,8 @@ func (r *Reader) readSequences(stream []byte, count int, literals []byte) bool {
 		literal = &literalLengthStates[literalNext%lengthStateCount]
 
 		if literalLength == 2 && done+1 < len(literals) && literals[done+1] == 0xFF {
-			if b := ^literals[done]; b&(b-1) == 0 && b != 0 { // nearly always: a lone zero, then ones
+			// nearly always: a lone zero, then ones
+			if b := ^literals[done]; b&(b-1) == 0 && b != 0 {
 				zeros = append(zeros, uint32(at*8+bits.TrailingZeros8(b)))
 				done += 2
 				at += 2 + matchLength

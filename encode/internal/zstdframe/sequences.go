@@ -25,12 +25,13 @@ func (w *Writer) appendSequences(sequences []Sequence) {
 
 	stream := bitWriter{out: w.out}
 	last := sequences[len(sequences)-1]
-	literalCode, matchCode := literalLengthCode(last.LiteralLength), matchLengthCode(last.MatchLength)
-	literalState, matchState := literalLengthTable.start(literalCode), matchLengthTable.start(matchCode)
+	literalCode, matchCode := last.codes()
+	literalState := literalLengthTable.start(literalCode)
+	matchState := matchLengthTable.start(matchCode)
 	stream.add(last.extraBits(literalCode, matchCode))
 	for i := len(sequences) - 2; i >= 0; i-- {
 		s := sequences[i]
-		literalCode, matchCode = literalLengthCode(s.LiteralLength), matchLengthCode(s.MatchLength)
+		literalCode, matchCode = s.codes()
 		var literalBits, matchBits uint64
 		var literalCount, matchCount uint8
 		matchState, matchBits, matchCount = matchLengthTable.next(matchState, matchCode)
@@ -46,19 +47,19 @@ func (w *Writer) appendSequences(sequences []Sequence) {
 
 // newTables and sameTables say, in a block, which tables its sequences have.
 var (
-	newTables  = slices.Concat([]byte{described<<6 | rle<<4 | described<<2}, literalLengthTable.description, []byte{0}, matchLengthTable.description)
+	newTables = slices.Concat([]byte{described<<6 | rle<<4 | described<<2},
+		literalLengthTable.description, []byte{0}, matchLengthTable.description)
 	sameTables = []byte{repeat<<6 | repeat<<4 | repeat<<2}
 )
 
 const rle, described, repeat = 1, 2, 3
 
 func appendSequenceCount(dst []byte, count int) []byte {
-	switch {
-	case count < 128:
+	if count < 128 {
 		return append(dst, byte(count))
-	default: // below 0x7F00: a block has at most maxLiterals sequences
-		return append(dst, byte(count>>8)+128, byte(count))
 	}
+	// below 0x7F00: a block has at most maxLiterals sequences
+	return append(dst, byte(count>>8)+128, byte(count))
 }
 
 // Length codes of RFC 8878, 3.1.1.3.2.1.1: short lengths have a code each, longer ones share a code
@@ -87,10 +88,16 @@ func matchLengthCode(length uint32) uint8 {
 	}
 }
 
+// codes returns the codes of a sequence's two lengths.
+func (s Sequence) codes() (literal, match uint8) {
+	return literalLengthCode(s.LiteralLength), matchLengthCode(s.MatchLength)
+}
+
 // extraBits returns the extra bits of a sequence's two length codes, n <= 32.
 func (s Sequence) extraBits(literalCode, matchCode uint8) (value uint64, n uint8) {
 	literalExtra, matchExtra := literalLengthExtra[literalCode], matchLengthExtra[matchCode]
-	literal, match := s.LiteralLength-literalLengthBase[literalCode], s.MatchLength-matchLengthBase[matchCode]
+	literal := s.LiteralLength - literalLengthBase[literalCode]
+	match := s.MatchLength - matchLengthBase[matchCode]
 	return uint64(literal) | uint64(match)<<literalExtra, literalExtra + matchExtra
 }
 
@@ -98,8 +105,8 @@ func (s Sequence) extraBits(literalCode, matchCode uint8) (value uint64, n uint8
 var (
 	literalLengthExtra = [36]uint8{16: 1, 17: 1, 18: 1, 19: 1, 20: 2, 21: 2, 22: 3, 23: 3, 24: 4,
 		25: 6, 26: 7, 27: 8, 28: 9, 29: 10, 30: 11, 31: 12, 32: 13, 33: 14, 34: 15, 35: 16}
-	matchLengthExtra = [53]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4, 41: 4, 42: 5,
-		43: 7, 44: 8, 45: 9, 46: 10, 47: 11, 48: 12, 49: 13, 50: 14, 51: 15, 52: 16}
+	matchLengthExtra = [53]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4,
+		41: 4, 42: 5, 43: 7, 44: 8, 45: 9, 46: 10, 47: 11, 48: 12, 49: 13, 50: 14, 51: 15, 52: 16}
 	literalLengthBase, literalLengthCodes = lengthCodes(literalLengthExtra[:], 0, 16, 64)
 	matchLengthBase, matchLengthCodes     = lengthCodes(matchLengthExtra[:], minMatch, 32, 128)
 )

@@ -12,7 +12,7 @@
 //	body        raw         the content, where it is not longer than compressed
 //	            RLE         the byte that the content repeats
 //	            compressed  literals | sequences; 128 KiB of content at most
-//	literals    kind and sizes, 2 or 3 bytes | [tree, in the frame's first coded literals] | literals
+//	literals    kind and sizes, 2 or 3 bytes | [tree, in the first coded literals] | literals
 //	              kind 0      as they are
 //	              kind 2, 3   Huffman codes in one stream, which bounds them to 1,023; 2 with tree
 //	sequences   count, 1 or 2 bytes | modes | [tables, in the frame's first sequences] | bit stream
@@ -49,12 +49,13 @@ import (
 
 // literalLengthTable: nearly every sequence has two literals, the byte of a lone removed edge and
 // the 0xFF after it.
-var literalLengthTable = newFSETable(9, proportions(512, 36, map[int]int{1: 3, 2: 466, 3: 4, 4: 3, 5: 3, 6: 3}))
+var literalLengthTable = newFSETable(9,
+	proportions(512, 36, map[int]int{1: 3, 2: 466, 3: 4, 4: 3, 5: 3, 6: 3}))
 
 // matchLengthTable: kept stretches between removed edges, 300 bytes long in the median.
 var matchLengthTable = newFSETable(9, proportions(512, 53, func() map[int]int {
-	counts := map[int]int{32: 4, 33: 4, 34: 4, 35: 4, 36: 8, 37: 8, 38: 15, 39: 15, 40: 28, 41: 25, 42: 45,
-		43: 110, 44: 91, 45: 54, 46: 22, 47: 6}
+	counts := map[int]int{32: 4, 33: 4, 34: 4, 35: 4, 36: 8, 37: 8, 38: 15, 39: 15, 40: 28, 41: 25,
+		42: 45, 43: 110, 44: 91, 45: 54, 46: 22, 47: 6}
 	for code := range 32 {
 		counts[code] = 2
 	}

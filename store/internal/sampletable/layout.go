@@ -37,8 +37,8 @@ type Layout struct {
 
 // LayoutOf depends only on the columns, so that the same samples always make the same files.
 func LayoutOf(columns ingest.Columns) Layout {
-	batch := batchSamples
-	for batch > minBatchSamples && 8*batch*(len(columns.Phenotypes)+len(columns.Attributes)) > batchBytes {
+	batch, rowBytes := batchSamples, 8*(len(columns.Phenotypes)+len(columns.Attributes))
+	for batch > minBatchSamples && batch*rowBytes > batchBytes {
 		batch /= 2
 	}
 	return Layout{PartSamples: partBatches * batch, BatchSamples: batch}
@@ -46,10 +46,13 @@ func LayoutOf(columns ingest.Columns) Layout {
 
 func partName(part int) string { return fmt.Sprintf("part-%05d.arrow", part) }
 
+// parts is how many files hold that many samples.
+func (l Layout) parts(samples int) int { return (samples + l.PartSamples - 1) / l.PartSamples }
+
 // Names are the names of the files of a table of that many samples.
 func (l Layout) Names(samples int) []string {
 	names := []string{ChecksumsName}
-	for part := range (samples + l.PartSamples - 1) / l.PartSamples {
+	for part := range l.parts(samples) {
 		names = append(names, partName(part))
 	}
 	return names
@@ -63,15 +66,20 @@ func schema(columns ingest.Columns) *arrow.Schema {
 		{Name: "sample_id", Type: arrow.BinaryTypes.String},
 		{Name: "perturbation_indices", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32)},
 	}
+	add := func(name string, values arrow.DataType) {
+		fields = append(fields, arrow.Field{Name: name, Type: values, Nullable: true})
+	}
 	for _, phenotype := range columns.Phenotypes {
-		fields = append(fields, arrow.Field{Name: phenotype.Name, Type: arrow.PrimitiveTypes.Float64, Nullable: true})
+		add(phenotype.Name, arrow.PrimitiveTypes.Float64)
 	}
 	for _, attribute := range columns.Attributes {
-		field := arrow.Field{Name: attribute.Name, Type: arrow.PrimitiveTypes.Float64, Nullable: true}
 		if attribute.Type == ingest.TextAttribute {
-			field.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+			add(attribute.Name, &arrow.DictionaryType{
+				IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String,
+			})
+		} else {
+			add(attribute.Name, arrow.PrimitiveTypes.Float64)
 		}
-		fields = append(fields, field)
 	}
 	return arrow.NewSchema(fields, nil)
 }

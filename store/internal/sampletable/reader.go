@@ -44,28 +44,34 @@ type part struct {
 
 // Open makes a table readable. checksums is the content of ChecksumsName, and logicalContent is
 // what its Writer was closed with.
-func Open(files Files, checksums []byte, columns ingest.Columns, samples int, logicalContent string) (*Table, error) {
+func Open(
+	files Files, checksums []byte, columns ingest.Columns, samples int, logicalContent string,
+) (*Table, error) {
 	t := &Table{files: files, columns: columns, layout: LayoutOf(columns), samples: samples}
-	wrong := func() (*Table, error) {
-		return nil, files.Damaged(ChecksumsName, fmt.Errorf("found checksums of other files, expected checksums of %s", english.Plural(samples, "sample", "")))
+	var ok bool
+	if t.parts, ok = parseChecksums(checksums, t.layout.parts(samples), logicalContent); !ok {
+		return nil, files.Damaged(ChecksumsName, fmt.Errorf("found checksums of other files, "+
+			"expected checksums of %s", english.Plural(samples, "sample", "")))
 	}
-	for range (samples + t.layout.PartSamples - 1) / t.layout.PartSamples {
+	return t, nil
+}
+
+// parseChecksums parses the content of ChecksumsName, of so many files.
+func parseChecksums(checksums []byte, files int, logicalContent string) (parts []part, ok bool) {
+	for range files {
 		if len(checksums) < 8 {
-			return wrong()
+			return nil, false
 		}
 		size := binary.LittleEndian.Uint64(checksums)
 		checksums = checksums[8:]
 		blocks := (size + blockSize - 1) / blockSize
 		if size > math.MaxInt64-blockSize || uint64(len(checksums)) < 8*blocks {
-			return wrong()
+			return nil, false
 		}
-		t.parts = append(t.parts, part{int64(size), checksums[:8*blocks]})
+		parts = append(parts, part{int64(size), checksums[:8*blocks]})
 		checksums = checksums[8*blocks:]
 	}
-	if string(checksums) != logicalContent {
-		return wrong()
-	}
-	return t, nil
+	return parts, string(checksums) == logicalContent
 }
 
 // Reader reads a table. It is for one goroutine, and must be closed.
@@ -92,7 +98,7 @@ func (r *Reader) Row(sample int) (_ *ingest.Sample, err error) {
 	number := sample / r.table.layout.PartSamples
 	defer func() {
 		if trouble := recover(); trouble != nil { // the Arrow library's answer to some damage
-			err = r.table.damaged(number, fault.Recovered(trouble))
+			err = r.table.damagedPart(number, fault.Recovered(trouble))
 		}
 	}()
 	if r.rows == nil || sample < r.first || sample >= r.first+int(r.rows.NumRows()) {
@@ -135,11 +141,10 @@ func (r *Reader) load(sample, number int) error {
 	batch := sample % r.table.layout.PartSamples / r.table.layout.BatchSamples
 	first := sample - sample%r.table.layout.BatchSamples
 	count := min(r.table.layout.BatchSamples, r.table.samples-first)
-	wrong := func(err error) error {
-		return r.table.files.Damaged(partName(number), fmt.Errorf("samples %d to %d: %w", first, first+count-1, err))
-	}
+	wrong := func(err error) error { return r.table.damaged(number, first, first+count, err) }
 	if batch >= open.NumRecords() {
-		return wrong(fmt.Errorf("found %d record batches, expected more than %d", open.NumRecords(), batch))
+		return wrong(fmt.Errorf("found %d record batches, expected more than %d",
+			open.NumRecords(), batch))
 	}
 	rows, err := open.RecordAt(batch)
 	switch err := open.file.failure(err); {
@@ -154,10 +159,15 @@ func (r *Reader) load(sample, number int) error {
 	return nil
 }
 
-// damaged is the error of a part that cannot be read.
-func (t *Table) damaged(number int, err error) error {
+// damaged is the error of the samples first to end-1 of a part, which cannot be read.
+func (t *Table) damaged(number, first, end int, err error) error {
+	return t.files.Damaged(partName(number), fmt.Errorf("samples %d to %d: %w", first, end-1, err))
+}
+
+// damagedPart is the error of a part of which nothing can be read.
+func (t *Table) damagedPart(number int, err error) error {
 	first := number * t.layout.PartSamples
-	return t.files.Damaged(partName(number), fmt.Errorf("samples %d to %d: %w", first, min(first+t.layout.PartSamples, t.samples)-1, err))
+	return t.damaged(number, first, min(first+t.layout.PartSamples, t.samples), err)
 }
 
 // openParts is how many files a reader keeps open: enough to read tables of any size in random
@@ -185,7 +195,7 @@ func (r *Reader) open(number int) (*partReader, error) {
 		if err = open.file.failure(err); fault.System(err) {
 			return nil, err
 		}
-		return nil, r.table.damaged(number, err)
+		return nil, r.table.damagedPart(number, err)
 	}
 	r.files[number] = open
 	return open, nil
@@ -195,7 +205,8 @@ func (p *partReader) begin(size int64, columns ingest.Columns) (err error) {
 	if size != p.file.size {
 		return fmt.Errorf("found %d bytes, expected %d", size, p.file.size)
 	}
-	if p.FileReader, err = arrowfile.NewReader(p.file, size); err == nil && !p.Schema().Equal(schema(columns)) {
+	p.FileReader, err = arrowfile.NewReader(p.file, size)
+	if err == nil && !p.Schema().Equal(schema(columns)) {
 		err = errors.New("its columns do not match the manifest")
 	}
 	return err
@@ -221,8 +232,9 @@ func (r *Reader) fill(i int) {
 		case attribute.Type == ingest.NumberAttribute:
 			value.Number = number(column, i)
 		case column.IsValid(i):
-			texts := column.(*array.Dictionary)
-			value.Text = append([]byte{}, texts.Dictionary().(*array.String).Value(texts.GetValueIndex(i))...)
+			numbers := column.(*array.Dictionary)
+			text := numbers.Dictionary().(*array.String).Value(numbers.GetValueIndex(i))
+			value.Text = []byte(text)
 		}
 		row.Attributes = append(row.Attributes, value)
 	}
@@ -267,8 +279,10 @@ func (f *blockFile) ReadAt(p []byte, at int64) (n int, err error) {
 	}
 	for block := first / blockSize; len(blocks) > 0; block++ {
 		content := blocks[:min(len(blocks), blockSize)]
-		if found, want := xxhash.Sum64(content), binary.LittleEndian.Uint64(f.sums[8*block:]); found != want {
-			return 0, f.fail(fmt.Errorf("the block from byte %d has checksum %016x, expected %016x", block*blockSize, found, want))
+		found, want := xxhash.Sum64(content), binary.LittleEndian.Uint64(f.sums[8*block:])
+		if found != want {
+			return 0, f.fail(fmt.Errorf("the block from byte %d has checksum %016x, expected %016x",
+				block*blockSize, found, want))
 		}
 		blocks = blocks[len(content):]
 	}

@@ -170,7 +170,8 @@ func (w *Writer) append(builder *array.RecordBuilder, samples *ingest.Samples, i
 		appendNumber(builder.Field(firstPhenotype+k), value)
 	}
 	for k, attribute := range w.columns.Attributes {
-		field, value := builder.Field(firstPhenotype+len(w.columns.Phenotypes)+k), samples.Attribute(i, k)
+		field := builder.Field(firstPhenotype + len(w.columns.Phenotypes) + k)
+		value := samples.Attribute(i, k)
 		switch {
 		case attribute.Type == ingest.NumberAttribute:
 			appendNumber(field, value.Number)
@@ -198,8 +199,9 @@ func (w *Writer) writeFile(path string, rows arrow.Record, p *writtenPart) error
 		return err
 	}
 	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(w.schema), ipc.WithZstd())
-	for first := int64(0); err == nil && first < rows.NumRows(); first += int64(w.layout.BatchSamples) {
-		err = writer.Write(rows.NewSlice(first, min(first+int64(w.layout.BatchSamples), rows.NumRows())))
+	batch := int64(w.layout.BatchSamples)
+	for first := int64(0); err == nil && first < rows.NumRows(); first += batch {
+		err = writer.Write(rows.NewSlice(first, min(first+batch, rows.NumRows())))
 	}
 	if err == nil {
 		err = writer.Close()
@@ -228,5 +230,6 @@ func (w *Writer) Close(logicalContent string) error {
 	for _, p := range w.parts {
 		checksums = append(checksums, p.checksums...)
 	}
-	return os.WriteFile(filepath.Join(w.dir, ChecksumsName), append(checksums, logicalContent...), 0o666)
+	checksums = append(checksums, logicalContent...)
+	return os.WriteFile(filepath.Join(w.dir, ChecksumsName), checksums, 0o666)
 }
