@@ -40,10 +40,11 @@ func TestImportDirections(t *testing.T) {
 		"internal/rebuild": "ingest store gpuverify tcbuild internal/croissant fault " +
 			"internal/disk",
 		"internal/croissant": "ingest store fault internal/disk",
+		"internal/export":    "ingest incidence store internal/inorder fault",
 		"internal/selection": "ingest store internal/decimal fault",
 		"docs":               "",
 		"cmd": "docs ingest incidence encode store gpuverify conf tcbuild " +
-			"internal/bench internal/inspect internal/rebuild internal/croissant " +
+			"internal/bench internal/inspect internal/rebuild internal/croissant internal/export " +
 			"internal/selection internal/page internal/download fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise

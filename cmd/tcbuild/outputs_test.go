@@ -29,6 +29,7 @@ var outputCases = map[string]string{
 	"bench --out": "--graph graph --perturbations sets.tsv " +
 		"--samples 2 --rounds 1",
 	"select --out":           "ds --where fitness>0",
+	"export --out":           "ds",
 	"split --out":            "ds --by sample --fractions a=0.5,b=0.5",
 	"split --html":           "ds --by sample --fractions a=0.5,b=0.5 --out @.split",
 	"rebuild --root":         "--dataset d --config rebuild.yaml",

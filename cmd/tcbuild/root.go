@@ -82,7 +82,7 @@ func newRoot(e *env) *cobra.Command {
 		{"Build", []*cobra.Command{newIncidence(e), newDataset(e)}},
 		{"Check", []*cobra.Command{newVerify(e), newDiff(e)}},
 		{"Look", []*cobra.Command{newInspect(e), newBench(e)}},
-		{"Select", []*cobra.Command{newSelect(e), newSplit(e)}},
+		{"Select and export", []*cobra.Command{newSelect(e), newSplit(e), newExport(e)}},
 		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e), newStage(e),
 			newCroissant(e), newClean(e)}},
 		{helpGroup, []*cobra.Command{newDocs(e), newPresets(e), newVersion(e)}},

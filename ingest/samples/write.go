@@ -50,13 +50,13 @@ func writePerturbationsArrow(
 	ctx context.Context, path string, source ingest.SampleSource, genes *ingest.Nodes,
 ) error {
 	columns := source.Columns()
-	w, err := arrowfile.Create(path, perturbationFields(columns))
+	w, err := arrowfile.Create(path, Fields(columns))
 	if err != nil {
 		return err
 	}
 	for s, err := range source.Batches(ctx, new(ingest.Account)) {
 		if err == nil && s.Len() > 0 {
-			err = w.Write(perturbationValues(s, columns, genes)...)
+			err = w.Write(Values(s, columns, genes)...)
 		}
 		if err != nil {
 			return errors.Join(err, w.Close())
@@ -69,20 +69,20 @@ func writePerturbationsArrow(
 // that scan yields becomes a row group.
 func WriteParquet(out io.Writer, columns ingest.Columns, genes *ingest.Nodes,
 	scan func(yield func(*ingest.Samples) error) error) error {
-	w, err := parquetfile.NewWriter(out, perturbationFields(columns))
+	w, err := parquetfile.NewWriter(out, Fields(columns))
 	if err != nil {
 		return err
 	}
 	if err := scan(func(s *ingest.Samples) error {
-		return w.Write(perturbationValues(s, columns, genes)...)
+		return w.Write(Values(s, columns, genes)...)
 	}); err != nil {
 		return err
 	}
 	return w.Close()
 }
 
-// perturbationFields are the columns of a binary perturbation set.
-func perturbationFields(columns ingest.Columns) []arrow.Field {
+// Fields are the columns of a binary perturbation set.
+func Fields(columns ingest.Columns) []arrow.Field {
 	text := arrow.BinaryTypes.String
 	fields := []arrow.Field{{Name: defaultIDColumn, Type: text},
 		{Name: defaultGenesColumn, Type: arrow.ListOf(text)}}
@@ -104,11 +104,11 @@ func perturbationFields(columns ingest.Columns) []arrow.Field {
 	return fields
 }
 
-// perturbationValues are the values of perturbationFields.
-func perturbationValues(s *ingest.Samples, columns ingest.Columns,
+// Values are the columns of a batch, as Fields describes them.
+func Values(s *ingest.Samples, columns ingest.Columns,
 	genes *ingest.Nodes) []arrow.Array {
 	var builders []array.Builder
-	for _, field := range perturbationFields(columns) {
+	for _, field := range Fields(columns) {
 		builders = append(builders, array.NewBuilder(memory.DefaultAllocator, field.Type))
 	}
 	ids, lists := builders[0].(*array.StringBuilder), builders[1].(*array.ListBuilder)
