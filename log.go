@@ -82,7 +82,7 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 			"found", account.Sum(ingest.ControlName))
 	}
 	if kinds != nil {
-		removing := samples.RemoveAll
+		removing := "all"
 		if kinds.Removing != nil {
 			removing = fault.List(kinds.Removing)
 		}

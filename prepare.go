@@ -124,14 +124,14 @@ func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(b.checkDropped(p.set, found.account), b.CheckKinds(found.kinds)); err != nil {
+	if err := cmp.Or(b.checkDropped(p.set, found.account), p.set.CheckKinds(found.kinds)); err != nil {
 		return err
 	}
 	m.Samples, m.Account, m.LogicalContent = found.account.Kept, found.account.ForManifest(),
 		found.content
 	if counts := found.kinds.Counts(); counts != nil {
 		m.Kinds = &store.Kinds{Attribute: p.set.Columns().Kinds,
-			Removing: samples.Removing(b.RemovingKinds), Perturbations: counts}
+			Removing: p.set.RemovingKinds(), Perturbations: counts}
 	}
 	b.logSurvey(found, m.Kinds)
 	return nil
@@ -141,7 +141,7 @@ func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
 type survey struct {
 	account    *ingest.Account
 	kinds      *ingest.KindCounter
-	unmeasured *ingest.Unmeasured
+	unmeasured *ingest.SuspectPhenotypes
 	content    string // store.LogicalContent
 }
 
@@ -151,7 +151,7 @@ func (b *builder) survey(ctx context.Context, p *prepared, write bool) (*survey,
 	columns := p.manifest.Columns()
 	found := &survey{
 		account: &ingest.Account{}, kinds: ingest.NewKindCounter(p.set.Columns()),
-		unmeasured: ingest.NewUnmeasured(columns),
+		unmeasured: ingest.NewSuspectPhenotypes(columns),
 	}
 	table := store.NewSampleDigester(columns)
 	if write {

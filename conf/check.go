@@ -20,6 +20,7 @@ import (
 //	File   string   `yaml:"file" required:"yes"`           // in place of yes, a hint
 //	Loops  Loops    `yaml:"self_loops" words:"keep none"`  // if it is set, one of the words
 //	Name   string   `yaml:"name" default:"has_annotation"`
+//	Kinds  []string `yaml:"kinds" words:"deletion ts"`     // a list of these words
 //	Ignore []string `yaml:"ignore" forms:"matrix"`         // for sections of these forms; *: any
 //	Table  Table    `yaml:",inline" required:"file"`       // a key of what is inline
 //	GEM    GEM      `yaml:"gem"`                           // a section may be omitted as a whole
@@ -171,6 +172,13 @@ func (c sectionCheck) field(rules rules, value reflect.Value, key string) error 
 	case value.Kind() == reflect.Map && len(words) > 0:
 		for _, name := range sortedKeys(value) {
 			if err := c.word(value.MapIndex(name), join(key, name.String()), words); err != nil {
+				return err
+			}
+		}
+		return nil
+	case value.Kind() == reflect.Slice && len(words) > 0:
+		for i := range value.Len() {
+			if err := c.word(value.Index(i), key, words); err != nil {
 				return err
 			}
 		}

@@ -14,22 +14,9 @@ import (
 // joined by |. Stores of torchcell have an attribute of another name.
 const KindsAttribute = "kinds"
 
-// AppendKind appends the kind of a deleted gene to the text of a sample's kinds.
-func AppendKind(text, kind []byte) []byte {
-	if len(text) > 0 {
-		text = append(text, '|')
-	}
-	return append(text, kind...)
-}
-
-// AppendKept appends a gene that is perturbed and not deleted.
-func AppendKept(text []byte, gene string, kind []byte) []byte {
-	return AppendKind(text, slices.Concat([]byte(gene), []byte{'='}, kind))
-}
-
-// KeptGenes yields the genes that a sample perturbs and does not delete, from its text of kinds and
-// the number of genes that it deletes.
-func KeptGenes(text []byte, deleted int) iter.Seq[[]byte] {
+// StayingGenes yields the genes that a sample perturbs and does not delete, from its text of kinds
+// and the number of genes that it deletes.
+func StayingGenes(text []byte, deleted int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		part := 0
 		for kind := range bytes.SplitSeq(text, []byte{'|'}) {
@@ -53,20 +40,22 @@ func AppendWithoutCase(to, text []byte) []byte {
 
 // KindCounter counts perturbations by their kind.
 type KindCounter struct {
-	attribute int // -1: samples have no kinds
+	attribute int
+	hasKinds  bool // samples have the attribute
 	deleted   map[string]*int
-	kept      map[string]*int
+	staying   map[string]*int
 }
 
 // NewKindCounter makes a counter of samples with these columns.
 func NewKindCounter(columns Columns) *KindCounter {
-	return &KindCounter{attribute: slices.Index(columns.AttributeNames(), columns.Kinds),
-		deleted: make(map[string]*int), kept: make(map[string]*int)}
+	attribute := slices.Index(columns.AttributeNames(), columns.Kinds)
+	return &KindCounter{attribute: attribute, hasKinds: attribute >= 0,
+		deleted: make(map[string]*int), staying: make(map[string]*int)}
 }
 
 // Add counts the perturbations of samples.
 func (c *KindCounter) Add(samples *Samples) {
-	if c.attribute < 0 {
+	if !c.hasKinds {
 		return
 	}
 	for i := range samples.Len() {
@@ -77,9 +66,9 @@ func (c *KindCounter) Add(samples *Samples) {
 			count(c.deleted, kind)
 		}
 		for more := len(text) > 0; more; {
-			var kept []byte
-			kept, text, more = bytes.Cut(text, []byte{'|'})
-			count(c.kept, kept[bytes.LastIndexByte(kept, '=')+1:])
+			var staying []byte
+			staying, text, more = bytes.Cut(text, []byte{'|'})
+			count(c.staying, staying[bytes.LastIndexByte(staying, '=')+1:])
 		}
 	}
 }
@@ -96,10 +85,10 @@ func count(counts map[string]*int, kind []byte) {
 // differ only by case are counted together, under the most frequent spelling. Perturbations without
 // a kind are left out.
 func (c *KindCounter) Counts() map[string]int {
-	if c.attribute < 0 {
+	if !c.hasKinds {
 		return nil
 	}
-	all := foldKinds(c.deleted, c.kept)
+	all := foldKinds(c.deleted, c.staying)
 	delete(all, "")
 	return all
 }

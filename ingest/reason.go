@@ -24,6 +24,7 @@ const (
 	SelfPair
 	OnlyControls
 	OtherAllele
+	AlleleNotChosen
 	PartialLoss
 	WholeLoss
 	OtherHalf
@@ -105,14 +106,15 @@ var reasons = [...]struct {
 	AmbiguousName: {"ambiguous_name", "of ambiguous names%s", losesName},
 	OutsideGraph:  {"outside_graph", "of genes that are not in the graph", drops},
 
-	SeveralGenes: {"several_genes", "with several genes in place of one", losesName},
-	NoGeneLeft:   {"no_gene_left", "left without a gene, as theirs are unknown", losesName},
-	SynonymNames: {"synonym_names", "with two names of one gene", drops},
-	SelfPair:     {"self_pair", "of a gene with itself", drops},
-	OnlyControls: {"only_controls", "with only controls", drops},
-	OtherAllele:  {"other_allele", "of allele kind %s, which is not among alleles", loses},
-	PartialLoss:  {"partial_loss", "of columns without a whole deletion", drops},
-	WholeLoss:    {"whole_loss", "of columns with a whole deletion", drops},
+	SeveralGenes:    {"several_genes", "with several genes in place of one", losesName},
+	NoGeneLeft:      {"no_gene_left", "left without a gene, as theirs are unknown", losesName},
+	SynonymNames:    {"synonym_names", "with two names of one gene", drops},
+	SelfPair:        {"self_pair", "of a gene with itself", drops},
+	OnlyControls:    {"only_controls", "with only controls", drops},
+	OtherAllele:     {"other_allele", "of allele kind %s, which is not among alleles", loses},
+	AlleleNotChosen: {"allele_not_chosen", "of allele kind %s, which is not among alleles", drops},
+	PartialLoss:     {"partial_loss", "of columns without a whole deletion", drops},
+	WholeLoss:       {"whole_loss", "of columns with a whole deletion", drops},
 	OtherHalf: {"other_half", "equal to the value of the same pair in the other half",
 		drops},
 	OtherTriangle:    {"other_triangle", "in the other triangle", drops},
@@ -199,3 +201,28 @@ func (r *Reason) UnmarshalText(key []byte) error {
 	}
 	return fmt.Errorf("found reason %q, which this version does not know", key)
 }
+
+// UnknownGenes says what to do with names that mean no gene of the graph, or several.
+type UnknownGenes string
+
+const (
+	// RefuseUnknownGenes fails with an error that names the gene. It is the default.
+	RefuseUnknownGenes UnknownGenes = "error"
+	// DropSample drops the sample and counts it.
+	DropSample UnknownGenes = "drop-sample"
+	// DropGene drops the gene from its sample and counts it, as torchcell does. A sample left
+	// without genes would be training on the whole graph, so it is dropped and counted. Of a graph,
+	// it drops the edge.
+	DropGene UnknownGenes = "drop-gene"
+)
+
+// UnknownGenesChoices are the values of the setting and flag, the default first.
+var UnknownGenesChoices = []UnknownGenes{RefuseUnknownGenes, DropSample, DropGene}
+
+// Synonyms says what to do with a sample that names one gene by two names.
+type Synonyms string
+
+const (
+	RefuseSynonyms Synonyms = "error"       // fails with an error that has both names; the default
+	DropSynonyms   Synonyms = "drop-sample" // drops the sample and counts it
+)

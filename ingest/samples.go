@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/dustin/go-humanize"
-
 	"tcbuild/fault"
 )
 
@@ -102,7 +100,7 @@ func (c Columns) Check(path string) error {
 	if found := len(c.Phenotypes) + len(c.Attributes); found > maxColumns {
 		return fault.New(fault.Input, "select columns with --phenotypes and --attributes",
 			"read perturbations %s: found %s phenotypes and attributes, expected at most %s",
-			path, humanize.Comma(int64(found)), humanize.Comma(maxColumns))
+			path, Grouped(found), Grouped(maxColumns))
 	}
 	for _, name := range append(c.PhenotypeNames(), c.AttributeNames()...) {
 		if strings.TrimSpace(name) != name {

@@ -73,7 +73,7 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
 	shown := &watched{SampleSource: set, progress: bar,
-		unmeasured: ingest.NewUnmeasured(set.Columns())}
+		unmeasured: ingest.NewSuspectPhenotypes(set.Columns())}
 	err = publish(o.out, func(path string) error {
 		if err := samples.Write(ctx, path, shown, cell.Genes); err != nil {
 			return err

@@ -86,7 +86,7 @@ func perturbationFlags(cmd *cobra.Command) *perturbations {
 			"drop-sample or drop-gene; drops are counted")
 	flags.Float64Var(&p.share, "max-dropped", ingest.DefaultMaxDropped,
 		"largest `SHARE` of the rows to drop because a name matches no gene, or several, "+
-			"or for its allele; more is an error")
+			"or, unless alleles is set, for its allele; more is an error")
 	flags.StringSliceVar(&spec.Controls, "controls", nil,
 		"`NAMES` that appear in place of a gene but delete nothing, "+
 			"such as ctrl,non-targeting; in tables of yeast's strains, "+
@@ -110,7 +110,7 @@ func perturbationFlags(cmd *cobra.Command) *perturbations {
 	flags.StringSliceVar(&spec.Ignore, "ignore", nil,
 		"`COLUMNS` that may differ between duplicates merged into one sample; "+
 			"all others but phenotypes must agree")
-	flags.StringSliceVar(&spec.RemovingKinds, "removing-kinds", nil,
+	flags.StringSliceVar((*[]string)(&spec.RemovingKinds), "removing-kinds", nil,
 		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown; "+
 			"all, as in torchcell; or none (default: losses; a set with other kinds is an error)")
 	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")

@@ -120,7 +120,7 @@ type watched struct {
 	progress *progress
 	account  *ingest.Account // of the latest pass
 
-	unmeasured *ingest.Unmeasured // over all passes; nil if not needed
+	unmeasured *ingest.SuspectPhenotypes // over all passes; nil if not needed
 }
 
 // Batches implements ingest.SampleSource.

@@ -384,7 +384,7 @@ func (s *settingsTables) fields(
 		if tag, ok := field.Tag.Lookup("words"); ok {
 			words = strings.Fields(tag)
 		}
-		if words != nil {
+		if words != nil && !list {
 			row.kind = strings.Join(words, " or ")
 		}
 		plain := cmp.Or(row.kind, "text") // of a value of a map, too
@@ -404,7 +404,7 @@ func (s *settingsTables) fields(
 		if byKey {
 			schema = schemaOf(plain, row.meaning)
 		}
-		if words := s.words[kind.String()]; words != nil {
+		if words != nil && !list {
 			schema = map[string]any{
 				"anyOf":       []any{map[string]any{"enum": words}, reference},
 				"description": row.meaning,

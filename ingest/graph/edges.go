@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/dustin/go-humanize"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -145,7 +144,7 @@ func (e *endpoint) appendIDs(indices []uint32, t *graphTable, b *table.Batch) ([
 				hint := fmt.Sprintf("add it to nodes/%s, or remove the edge", e.nodes.Type)
 				return nil, fault.New(fault.Input, hint,
 					"read edges %s: %s %q is not in nodes/%s, expected one of its %s ids",
-					t.where(b, i), e.name, id, e.nodes.Type, humanize.Comma(int64(e.nodes.Len())))
+					t.where(b, i), e.name, id, e.nodes.Type, ingest.Grouped(e.nodes.Len()))
 			}
 			e.last, e.lastIndex = append(e.last[:0], id...), index
 		}

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/dustin/go-humanize"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -121,7 +120,7 @@ func checkPositions(where string, positions int) error {
 		return fault.New(fault.Input, "split the graph, or omit edge types",
 			"read graph %s: found %s nodes and edges, expected at most %s, "+
 				"as positions are stored in 32 bits",
-			where, humanize.Comma(int64(positions)), humanize.Comma(int64(maxPositions)))
+			where, ingest.Grouped(positions), ingest.Grouped(maxPositions))
 	}
 	return nil
 }
@@ -219,7 +218,7 @@ func WrongID(nodeType, id string) (wrong, hint string) {
 		return "contains a |, which separates the genes of a perturbation set",
 			"give the gene one name"
 	case nodeType == ingest.Gene && names.IsDate([]byte(id)):
-		return "is a date, as Excel makes of names such as SEP7", names.DateHint
+		return "is " + names.ADate, names.DateHint
 	}
 	return "", ""
 }

@@ -28,6 +28,9 @@ func IsDate(name []byte) bool {
 	return bytes.ContainsAny(name, "-. /月월") && excelDate.Match(name)
 }
 
+// ADate says what a name is that Excel changed.
+const ADate = "a date, as Excel makes of names such as SEP7"
+
 // DateHint is the hint for an id that is a date.
 const DateHint = "write the gene's name again; " +
 	"in Excel, format the column as text before you paste or import names"

@@ -204,7 +204,7 @@ func (r *Resolver) Explain(name []byte) error {
 func (r *Resolver) quote(name []byte) string {
 	quoted := fmt.Sprintf("%s %s", r.nodes.Type, fault.Quote(name))
 	if r.nodes.Type == ingest.Gene && IsDate(name) {
-		quoted += " (a date, as Excel makes of names such as SEP7)"
+		quoted += " (" + ADate + ")"
 	}
 	return quoted
 }

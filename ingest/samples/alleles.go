@@ -70,6 +70,24 @@ type alleles struct {
 	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
+// allelesOf reads strains and alleles. Of yeast, controls are in upper case, and genes have their
+// ids, too.
+func (s *Spec) allelesOf(genes *names.Resolver) alleles {
+	r := alleles{genes: genes.WithoutPattern(), controls: make(map[string]bool),
+		yeast: s.YeastAlleles}
+	if !r.yeast {
+		return r // whose names have controls
+	}
+	for _, name := range s.Controls {
+		name = strings.ToUpper(name)
+		r.controls[name] = true
+		if answer := genes.Find([]byte(name)); answer.Meaning == names.Gene {
+			r.controls[genes.ID(answer)] = true
+		}
+	}
+	return r
+}
+
 // find looks a gene up by its name, as tables spell it.
 func (r *alleles) find(name string) names.Answer {
 	return r.genes.Find([]byte(r.spelling(name)))
@@ -88,7 +106,7 @@ func (r *alleles) spelling(name string) string {
 
 // gene returns the mention of a gene by its name.
 func (r *alleles) gene(name string, kind AlleleKind) Mention {
-	m := Mention{Text: []byte(name), Kind: []byte(kind), Answer: r.find(name)}
+	m := Mention{Text: []byte(name), Allele: kind, Answer: r.find(name)}
 	m.Genes = r.genesIn(name)
 	if r.controls[strings.ToUpper(name)] || m.isGene() && r.controls[r.genes.ID(m.Answer)] {
 		m.Answer.Meaning = names.Control
@@ -160,28 +178,29 @@ func (r *alleles) isSecond(part string, hyphen bool) bool {
 	return r.isName(part)
 }
 
-// wholeSystematicName matches systematic names of yeast's genes: open reading frames of the nucleus
+// systematicName matches systematic names of yeast's genes: open reading frames of the nucleus
 // (YAL016C-B), of mitochondria (Q0010) and of the 2-micron plasmid (R0010W), tRNAs (tK(CUU)K), and
 // other RNAs (YNCA0001W).
-var wholeSystematicName = regexp.MustCompile(`(?i)^(Y[A-P][LR][0-9]{3}[WC](-[A-Z])?|Q[0-9]{4}|` +
+var systematicName = regexp.MustCompile(`(?i)^(Y[A-P][LR][0-9]{3}[WC](-[A-Z])?|Q[0-9]{4}|` +
 	`R[0-9]{4}[WC]|T[A-Z]([A-Z]{2})?\([ACGTUN]{3}\)[A-Q][0-9]*|YNC[A-Q][0-9]{4}[WC])$`)
 
-// isName reports whether a part of a name is the name of a gene, in the graph or not.
+// isName reports whether a part of a name is the name of a gene, in the graph or not, or of a
+// control.
 func (r *alleles) isName(name string) bool {
 	name, _ = cutDelta(name)
-	return r.isWhole(name)
+	return r.isWhole(name) || r.find(name).Meaning == names.Control
 }
 
 // isWhole is isName for a name without a deletion sign. What follows such a name is an allele.
 func (r *alleles) isWhole(name string) bool {
-	return r.find(name).Known() || wholeSystematicName.MatchString(name)
+	return r.find(name).Known() || systematicName.MatchString(name)
 }
 
 // ofAllele returns the mention of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The
 // gene is the longest prefix, up to a hyphen, that names one, in the graph or not: YBL008W-A is not
 // an allele of YBL008W.
 func (r *alleles) ofAllele(allele string) Mention {
-	whole := Mention{Text: []byte(allele), Kind: []byte(OtherAllele), Genes: r.genesIn(allele)}
+	whole := Mention{Text: []byte(allele), Allele: OtherAllele, Genes: r.genesIn(allele)}
 	if whole.Genes != nil {
 		return whole
 	}
@@ -284,10 +303,10 @@ func (r *alleles) strainKind(orf, allele, suffix string,
 		return OtherAllele, nil
 	}
 	l := r.ofAllele(allele)
-	if r.ofAnother(l, r.gene(orf, string(l.Kind))) {
+	if r.ofAnother(l, r.gene(orf, l.Allele)) {
 		return OtherAllele, l.Genes
 	}
-	return string(l.Kind), l.Genes
+	return l.Allele, l.Genes
 }
 
 // ofAnother reports whether an allele is named after a gene other than its owner.
@@ -314,13 +333,13 @@ func (r *alleles) ofMutation(name, mutation string) Mention {
 	case first == "delta":
 		return r.gene(name, OtherAllele) // a neighbour's frame that overlaps the gene
 	}
-	allele := Mention{Kind: []byte(OtherAllele)}
+	allele := Mention{Allele: OtherAllele}
 	if r.yeast {
 		allele = r.ofAllele(mutation)
 	}
-	l := r.gene(name, string(allele.Kind))
+	l := r.gene(name, allele.Allele)
 	if r.ofAnother(allele, l) {
-		l.Kind = []byte(OtherAllele)
+		l.Allele = OtherAllele
 	}
 	if allele.Genes != nil {
 		l.Genes = allele.Genes

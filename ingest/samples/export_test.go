@@ -22,7 +22,7 @@ func AlleleMeanings(
 		if !m.isGene() {
 			return ""
 		}
-		return known.ID(m.Answer) + " " + string(m.Kind)
+		return known.ID(m.Answer) + " " + m.Allele
 	}
 	mentions, err := reader.ofStrain(name, "")
 	if err != nil {

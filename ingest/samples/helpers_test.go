@@ -55,20 +55,17 @@ func openSet(name string, genes *ingest.Nodes, spec Spec) (ingest.SampleSource, 
 	if err != nil {
 		return nil, err
 	}
-	return checked{set, spec}, nil
+	return checked{set}, nil
 }
 
-type checked struct {
-	ingest.SampleSource
-	spec Spec
-}
+type checked struct{ *Set }
 
 func (c checked) Batches(
 	ctx context.Context, account *ingest.Account,
 ) iter.Seq2[*ingest.Samples, error] {
 	return func(yield func(*ingest.Samples, error) bool) {
 		kinds := ingest.NewKindCounter(c.Columns())
-		for batch, err := range c.SampleSource.Batches(ctx, account) {
+		for batch, err := range c.Set.Batches(ctx, account) {
 			if err == nil {
 				kinds.Add(batch)
 			}
@@ -76,7 +73,7 @@ func (c checked) Batches(
 				return
 			}
 		}
-		if err := c.spec.CheckKinds(kinds); err != nil {
+		if err := c.CheckKinds(kinds); err != nil {
 			yield(nil, err)
 		}
 	}

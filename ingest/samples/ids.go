@@ -19,7 +19,7 @@ type idOrder struct {
 	hashes distinct.Keys[distinct.Hash]
 }
 
-func (o *idOrder) add(p *part[*table.Batch]) (row int64, err error) {
+func (o *idOrder) add(p *part[*tableRows]) (row int64, err error) {
 	batch := p.batch.Twin()
 	for i := p.from; i < p.to; i++ {
 		row = p.first + int64(i)

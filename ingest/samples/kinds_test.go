@@ -140,7 +140,7 @@ func TestKindsOfColumns(t *testing.T) {
 		{
 			name:    "a plain attribute",
 			table:   "genes\tkinds\nA|B\tx\n",
-			options: Spec{KindsColumn: NoKinds},
+			options: Spec{KindsColumn: IgnoreKindsColumn},
 			want:    []string{`0 [0 1] [] "x"`},
 		},
 		{

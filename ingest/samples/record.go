@@ -1,6 +1,8 @@
 package samples
 
 import (
+	"slices"
+
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
 )
@@ -14,9 +16,9 @@ type Record struct {
 	Row      int64 // in the table; of a store, the record's number
 	ID       []byte
 	Mentions []Mention
-	// Kinds is the number of kinds that a row lists for the Listed mentions that it begins with: 1,
-	// which is of all, or as many; others are an error if the row perturbs a gene.
-	Kinds, Listed int
+	// ListedKinds are the kinds that a row has for its ListedGenes, the first mentions: one for each,
+	// or one for all; others are an error if the row perturbs a gene.
+	ListedKinds, ListedGenes int
 
 	// Why says that the form itself drops the record, or is ingest.Kept.
 	Why    ingest.Reason
@@ -28,12 +30,20 @@ type Record struct {
 	Infinite   int // values that count as missing
 }
 
+// of returns the mentions of an experiment. Experiments ascend.
+func (r *Record) of(experiment int) []Mention {
+	compare := func(m Mention, experiment int) int { return m.Experiment - experiment }
+	start, _ := slices.BinarySearchFunc(r.Mentions, experiment, compare)
+	end, _ := slices.BinarySearchFunc(r.Mentions, experiment+1, compare)
+	return r.Mentions[start:end]
+}
+
 // A Mention is a name as it is written, with what it means.
 type Mention struct {
 	Text   []byte
 	Answer names.Answer
-	// Kind is the kind of the perturbation, or of the allele; nil if nothing says it.
-	Kind []byte
+	Kind   []byte     // of the perturbation; nil if nothing says it
+	Allele AlleleKind // in a screen
 	// Experiment counts the experiments of a store's record. Two names of one gene in one
 	// experiment are synonyms.
 	Experiment int
@@ -44,6 +54,8 @@ type Mention struct {
 }
 
 func (m *Mention) isGene() bool { return m.Answer.Meaning == names.Gene }
+
+func (m *Mention) isOf(gene uint32) bool { return m.isGene() && m.Answer.Gene == gene }
 
 func (m *Mention) isControl() bool { return m.Answer.Meaning == names.Control }
 

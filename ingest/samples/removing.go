@@ -7,17 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
-)
-
-// RemoveAll or RemoveNone, as the only element of Spec.RemovingKinds, says that perturbations of
-// every kind, or of no kind, remove their gene's node.
-const (
-	RemoveAll  = "all"
-	RemoveNone = "none"
 )
 
 // losses are the kinds that remove their gene unless the options choose others: the gene is gone,
@@ -55,78 +46,81 @@ func IsLoss(kind string) bool {
 	return true
 }
 
-// removes reports whether a kind removes the node of its gene. Several kinds of one gene, which a
-// torchcell store may have, are joined by +. Without a choice, every kind does: Spec.CheckKinds
-// refuses sets with kinds that are not losses.
-func removes(removing []string, kind []byte) bool {
-	switch {
-	case removing == nil || removing[0] == RemoveAll:
+// RemovingKinds are the kinds of perturbations that remove their gene from the graph, or removeAll
+// or removeNone alone. nil: every kind does, and Spec.CheckKinds refuses sets with kinds that are
+// not losses.
+type RemovingKinds []string
+
+const (
+	removeAll  = "all"
+	removeNone = "none"
+)
+
+// Check checks the kinds, trims them and writes them in lower case.
+func (k *RemovingKinds) Check() error {
+	var kinds RemovingKinds
+	for _, kind := range *k {
+		kind = strings.ToLower(strings.TrimSpace(kind))
+		switch {
+		case kind == "":
+			return fault.New(fault.Usage, "write names as in removing_kinds=deletion,knockdown",
+				"found an empty name, expected a kind")
+		case (kind == removeAll || kind == removeNone) && len(*k) > 1:
+			return fault.New(fault.Usage, "write it alone, or omit it",
+				"found %s beside other kinds", kind)
+		}
+		kinds = append(kinds, kind)
+	}
+	*k = kinds
+	return nil
+}
+
+// chosen returns the kinds, nil if all remove their gene.
+func (k RemovingKinds) chosen() []string {
+	if len(k) == 0 || k[0] == removeAll {
+		return nil
+	}
+	return k
+}
+
+// include reports whether a kind removes its gene. Several kinds of one gene, which a torchcell
+// store may have, are joined by +.
+func (k RemovingKinds) include(kind []byte) bool {
+	if k.chosen() == nil {
 		return true
-	case removing[0] == RemoveNone:
-		return false
 	}
 	for part := range bytes.SplitSeq(kind, []byte("+")) {
 		part = bytes.TrimSpace(part)
 		alike := func(one string) bool { return strings.EqualFold(one, string(part)) }
-		if slices.ContainsFunc(removing, alike) {
+		if k[0] != removeNone && slices.ContainsFunc(k, alike) {
 			return true
 		}
 	}
 	return false
 }
 
-// prepareRemoving checks the kinds that remove nodes, and returns them trimmed and in lower case.
-func prepareRemoving(removing []string) ([]string, error) {
-	if len(removing) == 0 {
-		return nil, nil
-	}
-	var kinds []string
-	for _, kind := range removing {
-		kind = strings.ToLower(strings.TrimSpace(kind))
-		switch {
-		case kind == "":
-			return nil, fault.New(fault.Usage,
-				"write names as in removing_kinds=deletion,knockdown",
-				"read removing_kinds: found an empty name, expected a kind")
-		case (kind == RemoveAll || kind == RemoveNone) && len(removing) > 1:
-			return nil, fault.New(fault.Usage, "write it alone, or omit it",
-				"read removing_kinds: found %s beside other kinds", kind)
-		}
-		kinds = append(kinds, kind)
-	}
-	return kinds, nil
-}
-
-// Removing returns the kinds that remove nodes as a manifest records them, nil if all do.
-func Removing(removing []string) []string {
-	if removing, _ = prepareRemoving(removing); len(removing) == 1 && removing[0] == RemoveAll {
-		return nil
-	}
-	return removing
-}
-
-// checkRemoving returns an error for kinds that remove nodes of a set without kinds.
-func checkRemoving(removing []string, columns ingest.Columns, path string) error {
-	if columns.Kinds != "" || Removing(removing) == nil {
+// checkRemoving returns an error for a choice of kinds for a set without kinds.
+func (s *Spec) checkRemoving(columns ingest.Columns) error {
+	if columns.Kinds != "" || s.RemovingKinds.chosen() == nil {
 		return nil
 	}
 	return fault.New(fault.Usage, "omit removing_kinds, or give the set a column kinds",
 		"read perturbations %s: found removing_kinds %s, but the set does not record kinds of "+
 			"perturbations",
-		path, fault.List(removing))
+		s.File, fault.List(s.RemovingKinds))
 }
 
-// CheckKinds returns a fault.Usage if the spec chooses no kinds and a set has one that is not a
+// RemovingKinds returns the kinds that remove their gene, nil if all do.
+func (s *Set) RemovingKinds() []string { return s.spec.RemovingKinds.chosen() }
+
+// CheckKinds returns a fault.Usage if the spec chooses no kinds and the set has one that is not a
 // loss, or if the set lacks a chosen kind.
-func (s *Spec) CheckKinds(kinds *ingest.KindCounter) error {
-	removing, err := prepareRemoving(s.RemovingKinds)
-	if err != nil {
-		return err
-	}
+func (s *Set) CheckKinds(kinds *ingest.KindCounter) error {
+	removing := s.spec.RemovingKinds
 	if len(removing) == 0 {
 		return s.checkLosses(kinds.Deleted())
 	}
-	if removing[0] == RemoveAll || removing[0] == RemoveNone {
+	if removing[0] == removeAll || removing[0] == removeNone {
 		return nil
 	}
 	found := kinds.Counts()
@@ -142,14 +136,14 @@ func (s *Spec) CheckKinds(kinds *ingest.KindCounter) error {
 			hint := fault.DidYouMean(kind, slices.Compact(known), "name kinds of the set")
 			return fault.New(fault.Usage, hint, "read perturbations %s: removing_kinds: "+
 				"no perturbation is of kind %s, expected kinds of the set: %s",
-				s.File, fault.Quote(kind), ListKinds(found))
+				s.spec.File, fault.Quote(kind), ListKinds(found))
 		}
 	}
 	return nil
 }
 
 // checkLosses returns an error if the kind of a deleted gene is not a loss.
-func (s *Spec) checkLosses(deleted map[string]int) error {
+func (s *Set) checkLosses(deleted map[string]int) error {
 	others := maps.Clone(deleted)
 	maps.DeleteFunc(others, func(kind string, _ int) bool { return IsLoss(kind) })
 	if len(others) == 0 {
@@ -164,7 +158,7 @@ func (s *Spec) checkLosses(deleted map[string]int) error {
 		"removing_kinds says which kinds remove their gene from the graph: a list of kinds, "+
 			"all (as in torchcell), or none",
 		"read perturbations %s: found kinds of perturbations that may leave their gene in place: "+
-			"%s, expected losses such as deletion, or the setting removing_kinds", s.File, found)
+			"%s, expected losses such as deletion, or the setting removing_kinds", s.spec.File, found)
 }
 
 // ListKinds lists kinds with their numbers of perturbations; "" stands for no kind.
@@ -175,7 +169,7 @@ func ListKinds(counts map[string]int) string {
 		if kind == "" {
 			name = "(no kind)"
 		}
-		texts = append(texts, fmt.Sprintf("%s %s", name, humanize.Comma(int64(counts[kind]))))
+		texts = append(texts, fmt.Sprintf("%s %s", name, ingest.Grouped(counts[kind])))
 	}
 	return strings.Join(texts, ", ")
 }

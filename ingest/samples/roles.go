@@ -190,7 +190,7 @@ func (h *header) findKeys(spec reading) (keys keyColumns, err error) {
 		return keys, err
 	}
 	isDelimited := len(keys.genes) == 1 && !keys.list || keys.kinds >= 0
-	if spec.GeneDelimiter != defaultGeneDelimiter && !isDelimited {
+	if !isDelimited && slices.Contains(spec.Given(), "gene_delimiter") {
 		return keys, fault.New(fault.Usage,
 			"omit gene_delimiter, or name one column of texts with genes_columns",
 			"read perturbations %s: found gene_delimiter %s, "+
@@ -278,7 +278,7 @@ var defaultKindsColumns = []string{ingest.KindsAttribute, typesAttribute}
 func (h *header) findKinds(name string, taken []int) (column int, attribute string, err error) {
 	column, attribute = none, ingest.KindsAttribute
 	switch name {
-	case NoKinds:
+	case IgnoreKindsColumn:
 		return none, attribute, nil
 	case "":
 		for _, usual := range defaultKindsColumns {

@@ -183,7 +183,7 @@ func TestRolesOfNamesAndTypes(t *testing.T) {
 		{"kinds", text, reading{}, roleKinds, table.Text},
 		{"kinds", number, reading{}, roleGuessed, table.Number},
 		{"perturbation_type", text, reading{}, roleKinds, table.Text},
-		{"kinds", text, reading{Spec: Spec{KindsColumn: NoKinds}}, roleAttribute, table.Text},
+		{"kinds", text, reading{Spec: Spec{KindsColumn: IgnoreKindsColumn}}, roleAttribute, table.Text},
 		{"y", number, reading{}, roleGuessed, table.Number},
 		{"y", said, reading{}, rolePhenotype, table.Number},
 		{"dose", number, reading{}, roleByName, table.Number},
@@ -204,7 +204,6 @@ func TestRolesOfNamesAndTypes(t *testing.T) {
 		kinds := []table.Kind{table.Text, test.isKind}
 		names := []string{"q", test.name}
 		h := newHeader("p", names, func(column int) table.Kind { return kinds[column] })
-		test.spec.GeneDelimiter = defaultGeneDelimiter
 		test.spec.GenesColumns = []string{"q"}
 		if test.want == roleGenes {
 			test.spec.GenesColumns = []string{test.name}

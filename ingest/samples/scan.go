@@ -11,6 +11,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/table"
 	"tcbuild/internal/inorder"
 )
 
@@ -187,8 +188,8 @@ func (w *worker[B]) add(batch B, i int, r *Record) error {
 	if why == ingest.Kept && w.dropUnmeasured && isUnmeasured(r.Phenotypes) {
 		why = ingest.WithoutPhenotype
 	}
-	if err := CheckID(r.ID); err != nil {
-		return err
+	if err := table.CheckUTF8(r.ID); err != nil {
+		return fault.New(fault.Input, fault.HintOf(err), "sample id: %w", err)
 	}
 	if why != ingest.Kept {
 		account.Drop(why, genotype.Detail, r.Row, genotype.Name)
@@ -204,7 +205,7 @@ func (w *worker[B]) note(account *ingest.Account) {
 	if len(w.genotype.Genes) == 0 {
 		account.Add(ingest.Wildtype, "", 1)
 	}
-	if w.genotype.Controls > 0 && len(w.genotype.Genes)+len(w.genotype.Stays) == 0 {
+	if w.genotype.Controls > 0 && len(w.genotype.Genes)+len(w.genotype.Staying) == 0 {
 		account.Add(ingest.ControlSample, "", 1)
 	}
 	account.Add(ingest.ControlName, "", w.genotype.Controls)

@@ -329,3 +329,36 @@ func TestScreenSources(t *testing.T) {
 		}
 	}
 }
+
+// TestChosenAlleles checks that rows dropped for a choice of alleles do not count towards
+// max_dropped, and that those dropped by default do.
+func TestChosenAlleles(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	text := sgaHeader +
+		"YAL001C_tsq508\ttfc3-g349e\tYAL002W_dma1\tvps8\tDMA30\t-0.1\t0.5\n" +
+		"YAL001C_tsq509\ttfc3-g350e\tYAL002W_dma1\tvps8\tDMA30\t-0.2\t0.5\n" +
+		"YAL002W_sn2\tvps8\tYAL016C-B_dma7\tyal016c-b\tDMA30\t0.25\t0.5\n"
+	for _, test := range []struct {
+		alleles []samples.AlleleKind
+		wrong   string
+	}{
+		{nil, "expected to lose at most 50 %"},
+		{[]samples.AlleleKind{samples.DeletionAllele}, ""},
+		{[]samples.AlleleKind{samples.DAmPAllele}, "kept 0 of 3 entries"},
+	} {
+		spec := screenOf(t, "costanzo2016", text, aliases)
+		spec.Alleles = test.alleles
+		screen, err := openForm(spec, &ingest.Graph{Genes: genes})
+		rows, _, err := readScreen(t, screen, err, genes)
+		if test.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("%v: got %v, want %s", test.alleles, err, test.wrong)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSamples(t, rows, []string{"2 YAL002W+YAL016C-B [0.25 0.5]"})
+	}
+}

@@ -65,10 +65,10 @@ type Spec struct {
 	KindsColumn string `yaml:"kinds_column" forms:"table"`
 	// kinds of perturbations that remove a gene from the graph, such as deletion; all, as in
 	// torchcell; or none (default: losses; a set with other kinds is an error)
-	RemovingKinds []string `yaml:"removing_kinds" forms:"table store matrix"`
+	RemovingKinds RemovingKinds `yaml:"removing_kinds" forms:"table store matrix"`
 	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
 	// [deletion])
-	Alleles []AlleleKind `yaml:"alleles" forms:"strain-table matrix" default:"deletion"`
+	Alleles []AlleleKind `yaml:"alleles" forms:"strain-table matrix" words:"deletion damp ts other"`
 
 	// names that appear in place of a gene but delete nothing, such as ctrl or negative_control_*;
 	// in tables of yeast's strains, also genes replaced by a marker
@@ -85,13 +85,13 @@ type Spec struct {
 	AliasTables []names.AliasTable `yaml:"alias_tables" forms:"table strain-table matrix store"`
 	// what to do with names that match no gene of the graph, or several: error, drop-sample or
 	// drop-gene; drops are counted (default: error)
-	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes" default:"error"`
-	// largest share of the rows to drop because a name matches no gene, or several, or for its
-	// allele; more is an error (default: 0.5)
+	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes" words:"error drop-sample drop-gene" default:"error"`
+	// largest share of the rows to drop because a name matches no gene, or several, or, unless
+	// alleles is set, for its allele; more is an error (default: 0.5)
 	MaxDropped *float64 `yaml:"max_dropped"`
 	// what to do with a sample that lists one gene under two names: error, or drop-sample, which
 	// drops and counts it (default: error)
-	Synonyms      ingest.Synonyms `yaml:"synonyms" forms:"table strain-table matrix store" default:"error"`
+	Synonyms      ingest.Synonyms `yaml:"synonyms" forms:"table strain-table matrix store" words:"error drop-sample" default:"error"`
 	AllowWildtype bool            `yaml:"allow_wildtype"` // accept samples that delete no gene
 	// accept duplicate and empty sample ids; in a matrix, rows or columns with the same name.
 	// Without it, finding them costs 8 bytes of memory per sample
@@ -209,6 +209,25 @@ const (
 	ComputedForm = "computed-set"
 )
 
+// isScreen reports whether names may be names of strains and alleles.
+func (s *Spec) isScreen() bool { return s.Matrix || s.Strains != nil }
+
+func (s *Spec) countsAsDeletion(allele AlleleKind) bool {
+	if s.Alleles == nil {
+		return allele == DeletionAllele
+	}
+	return slices.Contains(s.Alleles, allele)
+}
+
+// otherAllele is the reason to drop a record for an allele. It counts towards max_dropped unless
+// the settings choose alleles.
+func (s *Spec) otherAllele() ingest.Reason {
+	if s.Alleles == nil {
+		return ingest.OtherAllele
+	}
+	return ingest.AlleleNotChosen
+}
+
 // Form is the form of the set.
 func (s *Spec) Form() string {
 	switch {
@@ -253,11 +272,6 @@ func (s *Spec) Check() error {
 	case combinations.IsName(s.File):
 		_, err := combinations.ParseName(s.File)
 		return err
-	}
-	for _, kind := range s.Alleles {
-		if err := fault.OneOf("alleles", kind, AlleleKinds...); err != nil {
-			return err
-		}
 	}
 	return nil
 }

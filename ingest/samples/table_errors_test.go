@@ -257,7 +257,7 @@ func TestPerturbationErrors(t *testing.T) {
 		{
 			name:    "id not UTF-8",
 			content: "genes\tsample_id\nA\t\xff\n",
-			want:    `read perturbations PATH:2: sample id "\xff" is not valid UTF-8`,
+			want:    `read perturbations PATH:2: sample id: found "\xff", which is not valid UTF-8`,
 		},
 		{
 			name:    "short row",

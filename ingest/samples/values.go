@@ -2,9 +2,7 @@ package samples
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -22,7 +20,7 @@ type tableValues struct {
 
 // readID reads a row's number and its id. Without a column of ids it is the number, whichever rows
 // are dropped.
-func (v *tableValues) readID(b *table.Batch, i int, r *Record) {
+func (v *tableValues) readID(b *tableRows, i int, r *Record) {
 	r.Row = b.First + int64(i)
 	if v.layout.id < 0 {
 		r.ID = strconv.AppendInt(r.ID[:0], r.Row, 10)
@@ -32,7 +30,7 @@ func (v *tableValues) readID(b *table.Batch, i int, r *Record) {
 }
 
 // readValues reads the phenotypes and attributes of a row. Texts are views of the batch.
-func (v *tableValues) readValues(b *table.Batch, i int, r *Record) (err error) {
+func (v *tableValues) readValues(b *tableRows, i int, r *Record) (err error) {
 	columns := &v.layout.columns
 	if r.Trimmed = 0; v.phenotypes == nil {
 		v.phenotypes = make([]float64, len(v.layout.phenotypes))
@@ -72,7 +70,7 @@ const emptyHint = "correct the value, or empty the field if it is missing"
 
 // readAttribute reads the value of an attribute.
 func readAttribute(
-	b *table.Batch, column, i int, attribute ingest.Attribute, r *Record,
+	b *tableRows, column, i int, attribute ingest.Attribute, r *Record,
 ) (value ingest.Value, err error) {
 	hint := "correct the value, or leave the column out of --attributes"
 	if attribute.Type == ingest.NumberAttribute {
@@ -81,23 +79,12 @@ func readAttribute(
 		var trimmed int
 		value.Text, trimmed = ingest.TrimText(b.Text(column, i))
 		r.Trimmed += trimmed
-		if !utf8.Valid(value.Text) {
-			hint = "save the file as UTF-8 text"
-			err = fmt.Errorf("found %s, expected UTF-8 text", fault.Quote(value.Text))
-		}
+		err = table.CheckUTF8(value.Text)
+		hint = fault.HintOf(err)
 	}
 	if err != nil {
 		name := fault.Quote(attribute.Name)
 		return value, fault.New(fault.Input, hint, "attribute %s: %w", name, err)
 	}
 	return value, nil
-}
-
-// CheckID returns an error for a sample id that is not UTF-8.
-func CheckID(id []byte) error {
-	if !utf8.Valid(id) {
-		return fault.New(fault.Input, "save the file as UTF-8 text",
-			"sample id %s is not valid UTF-8", fault.Quote(id))
-	}
-	return nil
 }

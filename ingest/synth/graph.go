@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 )
@@ -139,7 +137,7 @@ func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 	if count > ingest.MostSamples { // Atoi returns the largest int for what exceeds it
 		return nil, fault.New(fault.Usage, hint,
 			"read perturbations %s: found %s samples, expected at most the %s that a dataset holds",
-			name, parts[2], humanize.Comma(ingest.MostSamples))
+			name, parts[2], ingest.Grouped(ingest.MostSamples))
 	}
 	seed, err2 := strconv.ParseUint(parts[3], 10, 64)
 	if err1 != nil || err2 != nil || count < 1 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
@@ -71,7 +70,7 @@ func compile(what, written string, resolverOf func(tree ast.Node) *resolver) (*F
 	if len(written) > maxLength {
 		return nil, fault.New(fault.Usage, "filter by an attribute",
 			"%s: found an expression of %s bytes, expected at most %s",
-			what, humanize.Comma(int64(len(written))), humanize.Comma(maxLength))
+			what, ingest.Grouped(len(written)), ingest.Grouped(maxLength))
 	}
 	wrong := func(err error, hint string) error { return located(what, written, err, hint) }
 	config := newConfig()

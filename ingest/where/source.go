@@ -4,9 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 )
@@ -90,7 +87,6 @@ const NoneKeptHint = "check the names and units in the expression: " +
 // what has this name.
 func NoneKept(what, name, expression string, read int) error {
 	return fault.New(fault.Input, NoneKeptHint,
-		"read %s %s: --where %s matches none of %s %s, expected at least one",
-		what, name, fault.Quote(expression), humanize.Comma(int64(read)),
-		english.PluralWord(read, "sample", ""))
+		"read %s %s: --where %s matches none of %s, expected at least one",
+		what, name, fault.Quote(expression), ingest.Plural(read, "sample", ""))
 }

@@ -204,7 +204,7 @@ func (s *splitter) eachSample(ctx context.Context,
 	return eachSample(ctx, s.dataset, func(number int, row *ingest.Sample) error {
 		perturbed := *row
 		perturbed.Genes = slices.Clone(row.Genes)
-		for name := range ingest.KeptGenes(row.Attributes[at].Text, len(row.Genes)) {
+		for name := range ingest.StayingGenes(row.Attributes[at].Text, len(row.Genes)) {
 			gene, known := genes.Nodes().IndexBytes(name)
 			if !known {
 				return fault.New(fault.Input, "build it again",

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tcbuild/ingest"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/graph/ontologies"
 	"tcbuild/ingest/table"
@@ -211,7 +212,7 @@ func BenchmarkGraphSources(b *testing.B) {
 	} {
 		b.Run("kind="+strings.ReplaceAll(kind.name, " ", "_"), func(b *testing.B) {
 			known := inputs.Write(b, "SGD_features.tab", features.String())
-			spec := Spec{Genes: genesNamed(b, ids...), UnknownGenes: DropGenes}
+			spec := Spec{Genes: genesNamed(b, ids...), UnknownGenes: ingest.DropGene}
 			text := kind.text()
 			size := len(text)
 			file := inputs.Write(b, kind.file, text)

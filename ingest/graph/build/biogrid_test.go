@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/internal/testing/check"
 	"tcbuild/internal/testing/inputs"
@@ -52,7 +53,7 @@ func TestBioGRID(t *testing.T) {
 		spec := Spec{
 			Genes:        genesNamed(t, "YA", "YB", "YC"),
 			Aliases:      aliases,
-			UnknownGenes: DropGenes,
+			UnknownGenes: ingest.DropGene,
 			Edges: []networks.Spec{
 				edgesOf(t, source+"physical", path,
 					func(s *networks.Spec) { s.Relation = "physical" }),
@@ -93,7 +94,7 @@ func FuzzBioGRID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_, report, err := Graph(inputs.Opened(t), Spec{
 			Genes:        genesNamed(t, "YA", "YB"),
-			UnknownGenes: DropGenes,
+			UnknownGenes: ingest.DropGene,
 			Edges: []networks.Spec{
 				edgesOf(t, "biogrid_physical", inputs.Write(t, "b.txt", text), nil),
 			},

@@ -47,7 +47,7 @@ type builder struct {
 }
 
 // dropsUnknown reports whether unknown names are dropped; otherwise they are errors.
-func (b *builder) dropsUnknown() bool { return b.UnknownGenes == DropGenes }
+func (b *builder) dropsUnknown() bool { return b.UnknownGenes == ingest.DropGene }
 
 // check keeps the accounts of a source, and returns an error if it keeps too few rows.
 func (b *builder) check(hint string, accounts ...*ingest.Account) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/graph/models"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
@@ -64,7 +65,7 @@ func TestLinks(t *testing.T) {
 		},
 	} {
 		spec := Spec{
-			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: DropGenes,
+			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: ingest.DropGene,
 			Edges: []networks.Spec{
 				edgesOf(t, "string", inputs.Write(t, "links.txt", links), func(s *networks.Spec) {
 					s.Relation = "s_{column}"
@@ -226,7 +227,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 	spec := Spec{
 		Genes:        sgdGenes(t, features),
 		Aliases:      sgdAliases(t, features),
-		UnknownGenes: DropGenes,
+		UnknownGenes: ingest.DropGene,
 		MaxDropped:   new(1.0),
 		Edges: []networks.Spec{{
 			TextSpec: table.TextSpec{
@@ -251,7 +252,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 		t.Errorf("report %q, want %q", got, want)
 	}
 
-	spec.UnknownGenes = RefuseGenes
+	spec.UnknownGenes = ingest.RefuseUnknownGenes
 	_, _, err = Graph(inputs.Opened(t), spec)
 	check.Fault(t, err, fault.Input, "e.tsv:4", `"SHARED" is ambiguous`, "YB and YC")
 }
@@ -361,7 +362,7 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		g, report, err := Graph(inputs.Opened(t), Spec{
 			Genes:        genesNamed(t, genes...),
 			SelfLoops:    loops,
-			UnknownGenes: DropGenes,
+			UnknownGenes: ingest.DropGene,
 			MaxDropped:   new(1.0),
 			Edges: []networks.Spec{{
 				TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv", text)},
@@ -407,7 +408,7 @@ func TestNoEdges(t *testing.T) {
 		least := 0.6
 		_, _, err := Graph(inputs.Opened(t), Spec{
 			Genes:        genesNamed(t, "A", "B"),
-			UnknownGenes: DropGenes,
+			UnknownGenes: ingest.DropGene,
 			SelfLoops:    networks.LoopsAppend,
 			Edges: []networks.Spec{
 				{
@@ -425,7 +426,7 @@ func TestNoEdges(t *testing.T) {
 	}
 	_, _, err := Graph(inputs.Opened(t), Spec{
 		Genes:        genesNamed(t, "A"),
-		UnknownGenes: DropGenes,
+		UnknownGenes: ingest.DropGene,
 		GEM:          models.Spec{File: inputs.Write(t, "m.yml", modelText("X"))},
 	})
 	check.Fault(t, err, fault.Input, "m.yml for gene__gpr__reaction",

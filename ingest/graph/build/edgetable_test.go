@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/check"
@@ -114,7 +115,7 @@ func TestEdgeTableSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec.Genes, spec.UnknownGenes = genesNamed(t, "A", "B", "C"), DropGenes
+			spec.Genes, spec.UnknownGenes = genesNamed(t, "A", "B", "C"), ingest.DropGene
 			spec.Edges[0].File = inputs.Write(t, "e.tsv", test.text)
 			if strings.Contains(test.name, "loops") {
 				spec.SelfLoops = networks.LoopsAppend

@@ -135,7 +135,7 @@ func TestGEMNamesAreResolved(t *testing.T) {
 		Genes: genesNamed(t, "YA", "YB", "YC"),
 		Aliases: sgdAliases(t,
 			inputs.WriteSGD(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")),
-		UnknownGenes: DropGenes,
+		UnknownGenes: ingest.DropGene,
 		GEM: models.Spec{
 			File: inputs.Write(t, "m.yml", modelText("(STDA and TWO) OR YB or none", "")),
 		},
@@ -208,7 +208,7 @@ r2_noGene_fwd of r2:  [0 1000]
 	wide := modelText(strings.Join(pairs, " and "))
 	_, _, err = Graph(inputs.Opened(t), Spec{
 		Genes:        genesNamed(t, "A"),
-		UnknownGenes: DropGenes,
+		UnknownGenes: ingest.DropGene,
 		GEM: models.Spec{
 			File: inputs.Write(t, "m.yml", wide), ReactionNodes: models.Combinations,
 		},

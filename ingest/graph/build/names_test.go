@@ -292,7 +292,7 @@ func TestGeneListNames(t *testing.T) {
 		_, _, err := Graph(inputs.Opened(t), Spec{Genes: table})
 		check.Fault(t, err, fault.Input, "g.tsv:3", want)
 	}
-	for _, word := range []UnknownGenes{RefuseGenes, DropGenes} {
+	for _, word := range []ingest.UnknownGenes{ingest.RefuseUnknownGenes, ingest.DropGene} {
 		edges := networks.Spec{
 			TextSpec:   table.TextSpec{File: inputs.Write(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")},
 			Relation:   "r",

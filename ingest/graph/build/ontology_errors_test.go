@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/graph/ontologies"
 	"tcbuild/ingest/inputfile"
 )
@@ -21,7 +22,7 @@ func TestOntologyErrors(t *testing.T) {
 			name: "unknown gene",
 			obo:  obo,
 			gaf:  gaf,
-			set:  func(s *Spec) { s.UnknownGenes = RefuseGenes },
+			set:  func(s *Spec) { s.UnknownGenes = ingest.RefuseUnknownGenes },
 			kind: fault.Input,
 			want: `sgd.gaf:12: gene "S000000999" is not in the graph`,
 		},
@@ -29,7 +30,7 @@ func TestOntologyErrors(t *testing.T) {
 			name: "unknown term",
 			obo:  obo,
 			gaf:  strings.Replace(gaf, "GO:0003993", "GO:7", 1),
-			set:  func(s *Spec) { s.UnknownGenes = RefuseGenes },
+			set:  func(s *Spec) { s.UnknownGenes = ingest.RefuseUnknownGenes },
 			kind: fault.Input,
 			want: `sgd.gaf:3: term "GO:7" is not in the ontology (8 terms)`,
 		},

@@ -115,7 +115,7 @@ func ontologyFolder(t testing.TB, obo, gaf string) (dir string, spec Spec) {
 		}
 	}
 	return dir, Spec{
-		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropGenes,
+		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: ingest.DropGene,
 		Ontology: ontologies.Spec{
 			File:        filepath.Join(dir, "go.obo"),
 			Annotations: gafOf(t, "gaf", filepath.Join(dir, "sgd.gaf")),

@@ -49,7 +49,7 @@ type Spec struct {
 	// what to do with names that match no gene, or several: error, or drop-gene, which drops and
 	// counts the edge. Reaction rules keep such names; they count as present, since nothing can
 	// delete them (default: error)
-	UnknownGenes UnknownGenes `yaml:"unknown_genes" words:"error drop-gene" default:"error"`
+	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes" words:"error drop-gene" default:"error"`
 	// largest share of a source's rows to drop because a name matches no gene, or several; more is
 	// an error (default: 0.5)
 	MaxDropped *float64 `yaml:"max_dropped"`
@@ -58,14 +58,6 @@ type Spec struct {
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
-
-// UnknownGenes says what to do with names that match no gene, or several.
-type UnknownGenes string
-
-const (
-	RefuseGenes UnknownGenes = "error"
-	DropGenes   UnknownGenes = "drop-gene" // and their edges
-)
 
 // GenesSpec is a gene list in a column of a table.
 type GenesSpec struct {

@@ -27,7 +27,7 @@ func TestTFMatrix(t *testing.T) {
 		}
 		spec := Spec{
 			Genes:        genesNamed(t, "YA", "YB"),
-			UnknownGenes: DropGenes,
+			UnknownGenes: ingest.DropGene,
 			Edges:        []networks.Spec{edges},
 		}
 		g, report, err := Graph(inputs.Opened(t), spec)
@@ -199,7 +199,7 @@ func TestEdgeTableNames(t *testing.T) {
 // TestRealTFMatrices checks totals of the published matrices, counted independently of this code.
 func TestRealTFMatrices(t *testing.T) {
 	preset := yeastSpec(t)
-	spec := Spec{Genes: preset.Genes, Aliases: preset.Aliases, UnknownGenes: DropGenes}
+	spec := Spec{Genes: preset.Genes, Aliases: preset.Aliases, UnknownGenes: ingest.DropGene}
 	files := []string{"YEASTRACT_20190713_BOTH", "gold_standard", "yeast-motif-prior"}
 	for _, file := range files {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
@@ -235,7 +235,7 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_, report, err := Graph(inputs.Opened(t), Spec{
 			Genes:        genesNamed(t, "YA", "YB"),
-			UnknownGenes: DropGenes,
+			UnknownGenes: ingest.DropGene,
 			Edges: []networks.Spec{
 				{
 					TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv", text)},

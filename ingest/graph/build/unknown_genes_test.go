@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/graph/models"
 	"tcbuild/ingest/graph/networks"
 	"tcbuild/ingest/table"
@@ -38,11 +39,11 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 			Relation: "r",
 		},
 	} {
-		for _, word := range []UnknownGenes{"", RefuseGenes, DropGenes} {
+		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene} {
 			_, report, err := Graph(inputs.Opened(t), Spec{
 				Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []networks.Spec{edges},
 			})
-			if word == "" || word == RefuseGenes {
+			if word == "" || word == ingest.RefuseUnknownGenes {
 				check.Fault(t, err, fault.Input, `gene "X" is not in the graph`, ":3")
 				continue
 			}
@@ -62,7 +63,7 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 func TestUnknownGenesOfModels(t *testing.T) {
 	text := modelText("A", "A and X", "X or Y", "")
 	for _, nodes := range []models.ReactionNodes{models.WholeReactions, models.Combinations} {
-		for _, word := range []UnknownGenes{"", RefuseGenes, DropGenes} {
+		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene} {
 			graph, report, err := Graph(inputs.Opened(t), Spec{
 				Genes:        genesNamed(t, "A", "B"),
 				UnknownGenes: word,
@@ -71,7 +72,7 @@ func TestUnknownGenesOfModels(t *testing.T) {
 					File: inputs.Write(t, "m.yml", text), ReactionNodes: nodes,
 				},
 			})
-			if word == "" || word == RefuseGenes {
+			if word == "" || word == ingest.RefuseUnknownGenes {
 				check.Fault(t, err, fault.Input, "m.yml:5", "reaction r2",
 					`gene "X" is not in the graph`)
 				continue

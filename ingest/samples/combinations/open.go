@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -57,7 +55,7 @@ func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGe
 		return fault.New(fault.Usage, "give fewer genes or a smaller k",
 			"read perturbations %s: found %s genes with about %s subsets of %d, "+
 				"expected at most 2^63",
-			spec.name, humanize.Comma(int64(len(s.genes))), aboutBinomial(len(s.genes), s.k), s.k)
+			spec.name, ingest.Grouped(len(s.genes)), aboutBinomial(len(s.genes), s.k), s.k)
 	}
 	if spec.Range == nil {
 		spec.Range = &Range{0, s.total}
@@ -71,7 +69,7 @@ func (s *Set) prepare(spec Spec, genes *names.Resolver, unknown ingest.UnknownGe
 		return fault.New(fault.Usage,
 			"choose some of them, such as the first million: "+spec.all()+":0:1000000",
 			"read perturbations %s: found %s samples, expected at most the %s that a dataset holds",
-			spec.name, humanize.Comma(int64(samples)), humanize.Comma(ingest.MostSamples))
+			spec.name, ingest.Grouped(samples), ingest.Grouped(ingest.MostSamples))
 	}
 	s.first, s.account.Kept = spec.Range.First, spec.Range.End-spec.Range.First
 	s.account.Rows = s.account.Kept

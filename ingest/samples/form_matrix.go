@@ -36,11 +36,13 @@ type matrixColumn struct {
 	name        string
 	mention     Mention
 	partialLoss bool
+	position    int // see triangles
 }
 
 // matrixForm is a matrix with what one worker needs.
 type matrixForm struct {
 	*matrix
+	genotyper  *Genotyper
 	record     Record
 	phenotypes [1]float64
 	attributes []ingest.Value
@@ -89,7 +91,7 @@ func (m *matrix) check() error {
 			"triangle: it applies only to a matrix whose rows and columns are genes")
 	case m.Kind == "":
 		return nil
-	case CheckKind(m.Kind) != nil || strings.TrimSpace(m.Kind) != m.Kind:
+	case !isKind([]byte(m.Kind)) || strings.TrimSpace(m.Kind) != m.Kind:
 		return badSetting("name one kind, such as activation",
 			"kind: found %s, expected a kind", fault.Quote(m.Kind))
 	}
@@ -123,12 +125,14 @@ func (m *matrix) mention(name []byte) (Mention, error) {
 	if err != nil {
 		return Mention{}, err
 	}
-	return m.alleles.ofName(string(part)), nil
+	mention := m.alleles.ofName(string(part))
+	mention.Kind = []byte(m.Kind)
+	return mention, nil
 }
 
 func (m *matrixForm) strict() bool { return false }
 
-func (m *matrixForm) Records(b *table.Batch, i int, yield func(*Record) error) error {
+func (m *matrixForm) Records(b *tableRows, i int, yield func(*Record) error) error {
 	name := b.Text(0, i)
 	if m.ColumnsAre == "" && slices.Contains(m.Names, string(name)) {
 		return fault.New(fault.Input, columnsAreHint,
@@ -139,6 +143,7 @@ func (m *matrixForm) Records(b *table.Batch, i int, yield func(*Record) error) e
 	if err != nil {
 		return err
 	}
+	b.mentions = append(b.mentions, rows)
 	for k := 1 + len(m.columns); k < len(m.Options.Columns); k++ {
 		if value := bytes.TrimSpace(b.Text(k, i)); len(value) > 0 {
 			return fault.New(fault.Input, "name the column, or remove it",
@@ -169,7 +174,7 @@ func (m *matrix) rowMentions(name []byte) (mentions []Mention, err error) {
 	}
 	parts := [][]byte{name}
 	if !m.columnGenes() && !m.alleles.isName(string(name)) {
-		parts = bytes.Split(name, []byte(cmp.Or(m.GeneDelimiter, defaultGeneDelimiter)))
+		parts = bytes.Split(name, []byte(m.GeneDelimiter))
 	}
 	for _, part := range parts {
 		if len(parts) > 1 {
@@ -201,7 +206,7 @@ func (m *matrix) drops(rows []Mention, column *matrixColumn) ingest.Reason {
 	return ingest.Kept
 }
 
-func (m *matrixForm) Values(b *table.Batch, i int, r *Record, genotype *Genotype) (err error) {
+func (m *matrixForm) Values(b *tableRows, i int, r *Record, genotype *Genotype) (err error) {
 	column := &m.columns[r.Column]
 	if m.phenotypes[0], err = b.Finite(1+r.Column, i); err != nil {
 		hint := cmp.Or(fault.HintOf(err), emptyHint)
@@ -216,14 +221,8 @@ func (m *matrixForm) Values(b *table.Batch, i int, r *Record, genotype *Genotype
 		m.attributes = append(m.attributes, ingest.Value{Text: condition})
 	}
 	if m.Kind != "" {
-		m.kinds = m.kinds[:0]
-		for range genotype.Genes {
-			m.kinds = ingest.AppendKind(m.kinds, []byte(m.Kind))
-		}
-		for _, gene := range genotype.Stays {
-			m.kinds = ingest.AppendKept(m.kinds, m.names.Nodes().IDs[gene], []byte(m.Kind))
-		}
-		m.attributes = append(m.attributes, ingest.Value{Text: m.kinds})
+		text := m.genotyper.kindsText(m.kinds[:0], r, r.Mentions, genotype)
+		m.kinds, m.attributes = text.Text, append(m.attributes, text)
 	}
 	if m.Merges() { // ingest.RowAttribute
 		m.attributes = append(m.attributes, ingest.Value{Number: float64(r.Row)})
@@ -236,25 +235,25 @@ func (m *matrixForm) Values(b *table.Batch, i int, r *Record, genotype *Genotype
 // of each pair of genes.
 type matrixOrder struct {
 	*matrix
-	rows    map[string]bool // so far
-	deleted map[uint32]bool // genes of the rows so far, if each has one
-	pairs   *pairs.Set      // double mutants so far
-	halves  *halves         // nil unless rows and columns are genes
+	rows      map[string]bool // so far
+	deleted   map[uint32]bool // genes of the rows so far, if each has one
+	pairs     *pairs.Set      // double mutants so far
+	triangles *triangles      // nil unless rows and columns are genes
 }
 
 func (m *matrix) inOrder() *matrixOrder {
 	o := &matrixOrder{matrix: m, rows: make(map[string]bool), deleted: make(map[uint32]bool),
 		pairs: pairs.New(true)}
 	if m.ofPairs() {
-		o.halves = newHalves(m.columns, m.Triangle)
+		o.triangles = newTriangles(m.columns, m.Triangle)
 	}
 	return o
 }
 
-func (o *matrixOrder) add(p *part[*table.Batch]) (row int64, err error) {
+func (o *matrixOrder) add(p *part[*tableRows]) (row int64, err error) {
 	batch, cells := p.batch.Twin(), cellsOf(p)
 	kept := ingest.NewSamples(0, o.samplesColumns(), 0)
-	if o.halves != nil {
+	if o.triangles != nil {
 		defer func() { p.samples = []*ingest.Samples{kept} }()
 	}
 	for i := p.from; i < p.to && p.includes(i); i++ {
@@ -265,19 +264,18 @@ func (o *matrixOrder) add(p *part[*table.Batch]) (row int64, err error) {
 				"found a second row %s, expected unique names", fault.Quote(name))
 		}
 		o.rows[string(name)] = true
-		mentions, err := o.rowMentions(name)
-		if err != nil {
-			return row, err
+		if i-p.from == len(p.batch.mentions) {
+			break // the row failed by its name
 		}
-		o.startRow(name, mentions, &p.account)
+		o.startRow(name, p.batch.mentions[i-p.from], &p.account)
 		for s := cells.next(row); s != nil; s = cells.next(row) {
-			why, err := o.cell(string(name), s, cells.column, &p.account)
+			why, err := o.cell(string(name), s, &o.columns[cells.column], &p.account)
 			switch {
 			case err != nil:
 				return row, err
 			case why != ingest.Kept:
 				p.account.Drop(why, "", row, nil)
-			case o.halves != nil:
+			case o.triangles != nil:
 				kept.Append(s.ID, s.Genes, s.Phenotypes, s.Attributes)
 			}
 		}
@@ -293,26 +291,24 @@ func (o *matrixOrder) startRow(name []byte, mentions []Mention, account *ingest.
 		}
 		o.deleted[mentions[0].Answer.Gene] = true
 	}
-	if o.halves != nil {
-		o.halves.startRow(string(name), &mentions[0])
+	if o.triangles != nil {
+		o.triangles.startRow(string(name), &mentions[0])
 	}
 }
 
 // cell says why the sample of a cell is left out: it is in the triangle that is not read, or equals
 // the other cell of its pair.
 func (o *matrixOrder) cell(
-	name string, s *ingest.Sample, k int, account *ingest.Account,
+	name string, s *ingest.Sample, column *matrixColumn, account *ingest.Account,
 ) (ingest.Reason, error) {
-	column := &o.columns[k]
-	if o.halves != nil {
-		equal := o.halves.addValue(name, column.name, s.Phenotypes[0])
-		oneTriangle := o.Triangle == UpperTriangle || o.Triangle == LowerTriangle
+	if t := o.triangles; t != nil {
+		equal := t.add(name, column, s.Phenotypes[0])
 		switch {
-		case oneTriangle && o.halves.leavesOut(column.name):
+		case t.leavesOut(column):
 			return ingest.OtherTriangle, nil
-		case oneTriangle, o.BothHalves, o.AllowDuplicateIDs:
+		case o.readsOneTriangle(), o.BothHalves, o.AllowDuplicateIDs:
 		default:
-			if err := o.halves.asymmetric(); err != nil {
+			if err := t.asymmetric(); err != nil {
 				return 0, err
 			}
 			if equal {
@@ -331,11 +327,15 @@ func (o *matrixOrder) cell(
 	return ingest.Kept, nil
 }
 
+func (m *matrix) readsOneTriangle() bool {
+	return m.Triangle == UpperTriangle || m.Triangle == LowerTriangle
+}
+
 func (o *matrixOrder) checkEnd(above int64) error {
-	if o.halves == nil || above < allRows {
+	if o.triangles == nil || above < allRows {
 		return nil
 	}
-	if err := o.halves.filled(); err != nil {
+	if err := o.triangles.filled(); err != nil {
 		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", o.File,
 			err)
 	}

@@ -87,7 +87,7 @@ func (f *storeForm) Values(_ torchcell.Chunk, _ int, r *Record, genotype *Genoty
 		f.attributes[k] = ingest.Value{Number: math.NaN()}
 	}
 	if f.kindsAt >= 0 {
-		f.setKinds(f.kindsAt, genotype, allExperiments)
+		f.setKinds(f.kindsAt, genotype, f.record.Mentions)
 	}
 	for _, cell := range f.row.Cells {
 		phenotype, attribute := f.phenotypeOf[cell.Column], f.attributeOf[cell.Column]
@@ -100,7 +100,7 @@ func (f *storeForm) Values(_ torchcell.Chunk, _ int, r *Record, genotype *Genoty
 		case phenotype >= 0:
 			f.phenotypes[phenotype] = number
 		case attribute >= 0 && cell.PerturbationsOf >= 0:
-			f.setKinds(attribute, genotype, cell.PerturbationsOf)
+			f.setKinds(attribute, genotype, f.record.of(cell.PerturbationsOf))
 		case attribute >= 0:
 			text, trimmed := ingest.TrimText(cell.Text)
 			r.Trimmed += trimmed
@@ -114,9 +114,10 @@ func (f *storeForm) Values(_ torchcell.Chunk, _ int, r *Record, genotype *Genoty
 	return nil
 }
 
-// setKinds makes an attribute the kinds of an experiment's perturbations.
-func (f *storeForm) setKinds(attribute int, genotype *Genotype, experiment int) {
-	value := f.genotyper.kindsText(f.texts[attribute][:0], &f.record, genotype, experiment)
+// setKinds makes an attribute the kinds of perturbations, of those that delete genes in some
+// mentions.
+func (f *storeForm) setKinds(attribute int, genotype *Genotype, deleting []Mention) {
+	value := f.genotyper.kindsText(f.texts[attribute][:0], &f.record, deleting, genotype)
 	f.attributes[attribute].Text = value.Text
 	if value.Text != nil {
 		f.texts[attribute] = value.Text

@@ -1,15 +1,12 @@
 package samples
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"path/filepath"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
-	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
@@ -18,9 +15,8 @@ import (
 )
 
 const (
-	defaultGenesColumn   = "genes"
-	defaultIDColumn      = "sample_id"
-	defaultGeneDelimiter = "|"
+	defaultGenesColumn = "genes"
+	defaultIDColumn    = "sample_id"
 )
 
 // reading is a Spec with what its readers need besides.
@@ -36,7 +32,7 @@ type tableSet struct {
 	text      table.TextOptions
 	columns   ingest.Columns
 	genotyper *Genotyper
-	newForm   func() form[*table.Batch]
+	newForm   func() form[*tableRows]
 	matrix    *matrix // nil for another form
 	id        int     // column of sample ids that are read, or none
 
@@ -84,19 +80,15 @@ func (t *tableSet) openMatrix(known *names.Resolver) error {
 		return err
 	}
 	t.text, t.columns = layout.Options, t.matrix.samplesColumns()
-	if err := checkRemoving(t.spec.RemovingKinds, t.columns, t.file.Path()); err != nil {
-		return err
+	t.newForm = func() form[*tableRows] {
+		return &matrixForm{matrix: t.matrix, genotyper: t.genotyper}
 	}
-	t.newForm = func() form[*table.Batch] { return &matrixForm{matrix: t.matrix} }
-	return nil
+	return t.spec.checkRemoving(t.columns)
 }
 
 // openColumns opens a table with columns of genes or strains.
 func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 	spec := reading{Spec: t.spec, filterColumns: where.Names(t.spec.Where)}
-	if spec.RemovingKinds, err = prepareRemoving(spec.RemovingKinds); err != nil {
-		return err
-	}
 	r, err := table.OpenFile(t.file, t.text)
 	if err != nil {
 		return err
@@ -107,16 +99,15 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 		if ofStrains, spec.GenesColumns, err = spec.strainColumns(r.Columns()); err != nil {
 			return err
 		}
-		spec.KindsColumn = NoKinds
+		spec.KindsColumn = IgnoreKindsColumn
 	} else if spec.GenesColumns == nil {
 		if spec.GenesColumns, err = findGenesColumn(r.Columns(), r.Path()); err != nil {
 			return err
 		}
 	}
-	spec.GeneDelimiter = cmp.Or(spec.GeneDelimiter, defaultGeneDelimiter)
 	layout, err := findPerturbationLayout(r.Path(), r, spec)
 	if err == nil {
-		err = checkRemoving(spec.RemovingKinds, layout.columns, t.file.Path())
+		err = spec.checkRemoving(layout.columns)
 	}
 	if err != nil {
 		return err
@@ -127,12 +118,12 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 	t.genotyper.hasKinds = layout.kinds >= 0
 	t.id, t.columns = layout.id, layout.columns
 	values := tableValues{layout: &layout, named: spec.Phenotypes != nil}
-	t.newForm = func() form[*table.Batch] {
+	t.newForm = func() form[*tableRows] {
 		return &list{tableValues: values, genotyper: t.genotyper, names: t.genotyper.names,
 			delimiter: []byte(spec.GeneDelimiter)}
 	}
 	if ofStrains != nil {
-		t.newForm = func() form[*table.Batch] {
+		t.newForm = func() form[*tableRows] {
 			s := &strains{tableValues: values, columns: ofStrains,
 				alleles: spec.allelesOf(t.genotyper.names), names: t.genotyper.names}
 			for range ofStrains {
@@ -142,62 +133,6 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 		}
 	}
 	return nil
-}
-
-// isScreen reports whether names may be names of strains and alleles.
-func (s *Spec) isScreen() bool { return s.Matrix || s.Strains != nil }
-
-// allelesOf reads strains and alleles. Of yeast, controls are in upper case, and genes have their
-// ids, too.
-func (s *Spec) allelesOf(genes *names.Resolver) alleles {
-	r := alleles{genes: genes.WithoutPattern(), controls: make(map[string]bool),
-		yeast: s.YeastAlleles}
-	if !r.yeast {
-		return r // whose names have controls
-	}
-	for _, name := range s.Controls {
-		name = strings.ToUpper(name)
-		r.controls[name] = true
-		if answer := genes.Find([]byte(name)); answer.Meaning == names.Gene {
-			r.controls[genes.ID(answer)] = true
-		}
-	}
-	return r
-}
-
-// genotyper makes the Genotyper of a set, with names by its rules.
-func (s *Spec) genotyper(known *names.Resolver) (*Genotyper, error) {
-	rules := names.Rules{
-		GenePattern: s.GenePattern, ControlPattern: s.ControlPattern,
-		Delimiter: cmp.Or(s.GeneDelimiter, defaultGeneDelimiter),
-	}
-	if !s.YeastAlleles { // whose controls are markers, which are genes
-		rules.Controls = s.Controls
-	}
-	withRules, err := known.With(rules)
-	if err != nil {
-		return nil, fault.New(fault.Usage, fault.HintOf(err), "read perturbations %s: %w", s.File,
-			err)
-	}
-	removing, err := prepareRemoving(s.RemovingKinds)
-	g := &Genotyper{
-		unknown: s.UnknownGenes, synonyms: s.Synonyms, allowWildtype: s.AllowWildtype,
-		names: withRules, yeast: s.YeastAlleles, removing: removing,
-		severals: "add 'gene_delimiter=CHARACTER'",
-	}
-	if len(s.GenesColumns) > 1 {
-		g.severals = "put each gene in a column of its own"
-	}
-	if s.isScreen() {
-		g.alleles = s.Alleles
-		if len(g.alleles) == 0 {
-			g.alleles = []AlleleKind{DeletionAllele}
-		}
-	}
-	if s.Kind != "" {
-		g.kind = []byte(s.Kind)
-	}
-	return g, err
 }
 
 func (t *tableSet) Columns() ingest.Columns { return t.columns }
@@ -236,10 +171,10 @@ func (t *tableSet) Batches(
 			return
 		}
 		defer r.Close()
-		s := &scan[*table.Batch]{
+		s := &scan[*tableRows]{
 			columns: t.columns, genotyper: t.genotyper, newForm: t.newForm, where: r.Where,
 			dropUnmeasured: t.spec.isScreen() && !t.spec.KeepUnmeasured,
-			read: func(send func(*part[*table.Batch]) error) error {
+			read: func(send func(*part[*tableRows]) error) error {
 				return sendParts(r, ingest.BatchSize(t.columns), send)
 			},
 		}
@@ -259,15 +194,21 @@ func (t *tableSet) Batches(
 	}
 }
 
+// tableRows are rows of a table on their way through a worker.
+type tableRows struct {
+	*table.Batch
+	mentions [][]Mention // what names of a matrix's rows mention, as far as the worker has come
+}
+
 // sendParts reads a table and sends parts of so many rows.
-func sendParts(r *table.Reader, rows int, send func(*part[*table.Batch]) error) error {
+func sendParts(r *table.Reader, rows int, send func(*part[*tableRows]) error) error {
 	for b, err := range r.Batches() {
 		if err != nil {
 			return err
 		}
 		owned := b.Own()
 		for from := 0; from < b.Len; from += rows {
-			p := &part[*table.Batch]{batch: owned.Twin(), first: b.First,
+			p := &part[*tableRows]{batch: &tableRows{Batch: owned.Twin()}, first: b.First,
 				from: from, to: min(from+rows, b.Len)}
 			if err := send(p); err != nil {
 				return err

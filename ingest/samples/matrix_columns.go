@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -63,16 +62,11 @@ func (m *matrix) partialLossOf(name string) bool {
 	return saysPartialLoss(m.First) || m.ColumnsAre != SecondGenes && saysPartialLoss(name)
 }
 
-// systematicName matches the start of systematic names of nuclear open reading frames, such as
-// YAL016C-B.
-var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
-
 // namesGene reports whether a column is named after a gene, an allele or a strain.
 func namesGene(column string, known *names.Resolver) bool {
-	name, _, _ := strings.Cut(column, "_")
 	reader := alleles{genes: known, yeast: true}
-	isAllele := reader.ofAllele(column).Answer.Known() || reader.ofAllele(name).Answer.Known()
-	return isAllele || systematicName.MatchString(column)
+	m := reader.ofName(column)
+	return m.Genes != nil || reader.isWhole(string(m.Text))
 }
 
 // partialLossWords are the words in screens' names that say that a strain keeps part of the gene's

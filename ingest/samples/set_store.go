@@ -34,7 +34,6 @@ func openStore(spec Spec, known *names.Resolver) (ingest.SampleSource, error) {
 		return nil, err
 	}
 	p.genotyper.merges = true // it has a kind for each perturbation of a gene
-	p.spec.RemovingKinds = p.genotyper.removing
 	if p.store, err = torchcell.Open(spec.File); err != nil {
 		return nil, err
 	}
@@ -128,7 +127,7 @@ func (p *storeSet) layOut() error {
 		p.layout.columns.Kinds = typesAttribute
 	}
 	p.layout.columns.KindsApart = p.spec.RemovingKinds != nil
-	if err := checkRemoving(p.spec.RemovingKinds, p.layout.columns, p.spec.File); err != nil {
+	if err := p.spec.checkRemoving(p.layout.columns); err != nil {
 		return err
 	}
 	for k, at := range p.layout.phenotypes {

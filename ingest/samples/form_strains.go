@@ -8,7 +8,6 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/names"
-	"tcbuild/ingest/table"
 )
 
 // strains reads a table with a strain, or crossed strains, in each row:
@@ -102,7 +101,7 @@ func (s *Spec) strainColumns(header []string) (all []strainColumns, named []stri
 
 func (s *strains) strict() bool { return false }
 
-func (s *strains) Records(b *table.Batch, i int, yield func(*Record) error) error {
+func (s *strains) Records(b *tableRows, i int, yield func(*Record) error) error {
 	r := &s.record
 	r.Mentions = r.Mentions[:0]
 	s.readID(b, i, r)
@@ -118,7 +117,7 @@ func (s *strains) Records(b *table.Batch, i int, yield func(*Record) error) erro
 }
 
 // mentions returns what the columns of a strain mention.
-func (s *strains) mentions(b *table.Batch, i, strain int) ([]Mention, error) {
+func (s *strains) mentions(b *tableRows, i, strain int) ([]Mention, error) {
 	c := &s.columns[strain]
 	s.key = append(s.key[:0], b.Text(c.name, i)...)
 	split := len(s.key)
@@ -140,6 +139,6 @@ func (s *strains) mentions(b *table.Batch, i, strain int) ([]Mention, error) {
 	return mentions, err
 }
 
-func (s *strains) Values(b *table.Batch, i int, r *Record, _ *Genotype) error {
+func (s *strains) Values(b *tableRows, i int, r *Record, _ *Genotype) error {
 	return s.readValues(b, i, r)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"tcbuild/ingest/names"
-	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/rows"
 )
 
@@ -28,7 +27,7 @@ type list struct {
 
 func (l *list) strict() bool { return true }
 
-func (l *list) Records(b *table.Batch, i int, yield func(*Record) error) error {
+func (l *list) Records(b *tableRows, i int, yield func(*Record) error) error {
 	r := &l.record
 	r.Mentions = r.Mentions[:0]
 	switch columns := l.layout.genes; {
@@ -88,7 +87,7 @@ func (l *list) mention(name []byte) {
 
 // addKinds reads the kinds of a row, as a list or as one text: first a kind per listed gene, then
 // GENE=KIND for each gene that stays, as in ingest.KindsAttribute.
-func (l *list) addKinds(b *table.Batch, i int) {
+func (l *list) addKinds(b *tableRows, i int) {
 	r, column := &l.record, l.layout.kinds
 	l.kinds = l.kinds[:0]
 	listed := b.List(column, i)
@@ -100,19 +99,19 @@ func (l *list) addKinds(b *table.Batch, i int) {
 			l.kinds = append(l.kinds, bytes.TrimSpace(kind))
 		}
 	}
-	r.Kinds, r.Listed = len(l.kinds), len(r.Mentions)
-	for r.Kinds > 0 && bytes.IndexByte(l.kinds[r.Kinds-1], '=') > 0 {
-		r.Kinds--
+	r.ListedKinds, r.ListedGenes = len(l.kinds), len(r.Mentions)
+	for r.ListedKinds > 0 && bytes.IndexByte(l.kinds[r.ListedKinds-1], '=') > 0 {
+		r.ListedKinds--
 	}
 	for k := range r.Mentions {
 		switch {
-		case r.Kinds == 1:
+		case r.ListedKinds == 1:
 			r.Mentions[k].Kind = l.kinds[0]
-		case k < r.Kinds:
+		case k < r.ListedKinds:
 			r.Mentions[k].Kind = l.kinds[k]
 		}
 	}
-	for _, part := range l.kinds[r.Kinds:] {
+	for _, part := range l.kinds[r.ListedKinds:] {
 		at := bytes.LastIndexByte(part, '=')
 		l.mention(part[:at])
 		last := &r.Mentions[len(r.Mentions)-1]
@@ -120,12 +119,12 @@ func (l *list) addKinds(b *table.Batch, i int) {
 	}
 }
 
-func (l *list) Values(b *table.Batch, i int, r *Record, genotype *Genotype) error {
+func (l *list) Values(b *tableRows, i int, r *Record, genotype *Genotype) error {
 	if err := l.readValues(b, i, r); err != nil {
 		return err
 	}
 	if at := l.layout.kindsAt; at >= 0 {
-		r.Attributes[at] = l.genotyper.kindsText(l.text[:0], r, genotype, allExperiments)
+		r.Attributes[at] = l.genotyper.kindsText(l.text[:0], r, r.Mentions, genotype)
 		l.text = r.Attributes[at].Text
 	}
 	return nil

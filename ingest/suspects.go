@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Unmeasured finds the phenotypes that are none by their values: without a value in any sample of a
-// set, with the same in all, or with whole numbers that ascend, as rows' numbers do.
-type Unmeasured struct {
+// SuspectPhenotypes finds the phenotypes that nobody can have measured, by their values: without a
+// value in any sample of a set, with the same in all, or with whole numbers that ascend, as rows'
+// numbers do.
+type SuspectPhenotypes struct {
 	names    []string
 	open     []int // phenotypes without a value so far
 	constant []int // those with one value so far
@@ -17,9 +18,9 @@ type Unmeasured struct {
 	samples  int
 }
 
-// NewUnmeasured returns an Unmeasured that has seen no samples.
-func NewUnmeasured(columns Columns) *Unmeasured {
-	u := &Unmeasured{names: columns.PhenotypeNames(),
+// NewSuspectPhenotypes returns SuspectPhenotypes that have seen no samples.
+func NewSuspectPhenotypes(columns Columns) *SuspectPhenotypes {
+	u := &SuspectPhenotypes{names: columns.PhenotypeNames(),
 		first: make([]float64, len(columns.Phenotypes)),
 		last:  make([]float64, len(columns.Phenotypes))}
 	for k, phenotype := range columns.Phenotypes {
@@ -33,7 +34,7 @@ func NewUnmeasured(columns Columns) *Unmeasured {
 
 // Add records samples, in the order of the set. It costs next to nothing once the phenotypes have
 // different values.
-func (u *Unmeasured) Add(s *Samples) {
+func (u *SuspectPhenotypes) Add(s *Samples) {
 	for i := 0; i < s.Len() && len(u.open)+len(u.constant)+len(u.indices) > 0; i++ {
 		values, begun := s.Phenotypes(i), u.samples+i > 0
 		if !begun {
@@ -51,7 +52,7 @@ func (u *Unmeasured) Add(s *Samples) {
 }
 
 // Names are the phenotypes without a value in the samples added so far.
-func (u *Unmeasured) Names() (names []string) {
+func (u *SuspectPhenotypes) Names() (names []string) {
 	for _, k := range u.open {
 		names = append(names, u.names[k])
 	}
@@ -63,10 +64,10 @@ func (u *Unmeasured) Names() (names []string) {
 const fewSamples = 10
 
 // Constant are the phenotypes with the same value in all samples, Indices those that number them.
-func (u *Unmeasured) Constant() []string { return u.named(u.constant) }
-func (u *Unmeasured) Indices() []string  { return u.named(u.indices) }
+func (u *SuspectPhenotypes) Constant() []string { return u.named(u.constant) }
+func (u *SuspectPhenotypes) Indices() []string  { return u.named(u.indices) }
 
-func (u *Unmeasured) named(phenotypes []int) (names []string) {
+func (u *SuspectPhenotypes) named(phenotypes []int) (names []string) {
 	for _, k := range phenotypes {
 		if u.samples >= fewSamples {
 			names = append(names, u.names[k])

@@ -11,7 +11,7 @@ func TestNotPhenotypes(t *testing.T) {
 	columns := Columns{Phenotypes: append(NamedPhenotypes("empty", "constant", "row", "barcode", "fitness", "gaps"),
 		Phenotype{Name: "fitness_n", StatisticOf: "fitness"})}
 	for _, size := range []int{1, 7, 40} {
-		u := NewUnmeasured(columns)
+		u := NewSuspectPhenotypes(columns)
 		for first := 0; first < 40; first += size {
 			s := NewSamples(first, columns, size)
 			for i := first; i < min(first+size, 40); i++ {

@@ -173,7 +173,7 @@ func (s *Set) explainDropped(name string) string {
 	answer := spelled.find(name)
 	switch {
 	case answer.Meaning == names.Date:
-		return "a date, as Excel makes of names"
+		return names.ADate
 	case !answer.Known():
 		return "unknown"
 	}
@@ -244,6 +244,8 @@ func (s *Spec) hint(account *ingest.Account) string {
 		return "name the columns with phenotypes, or set keep_unmeasured=true"
 	case account.Sum(ingest.OtherAllele) > 0:
 		return "check the columns of strains and alleles: no row has only deletions"
+	case account.Sum(ingest.AlleleNotChosen) > 0:
+		return "name the kinds of the table's alleles in alleles"
 	case s.Form() == TableForm:
 		return "check the columns of genes"
 	}
