@@ -15,13 +15,14 @@ import (
 // experiments in its record, which usually name the same ones.
 type storeForm struct {
 	contents  *torchcell.Contents
+	reader    *torchcell.Reader
 	genotyper *Genotyper
 	// by column: the phenotype or attribute that it is, or none
 	phenotypeOf, attributeOf []int
 	kindsAt                  int // the attribute with the kinds of a whole record, or none
 	rowAt                    int // the attribute that is ingest.RowAttribute, or none
 
-	row        torchcell.Row
+	read       *torchcell.Record
 	record     Record
 	phenotypes []float64
 	attributes []ingest.Value
@@ -31,10 +32,10 @@ type storeForm struct {
 // none stands for a column that a store's samples lack.
 const none = -1
 
-func (p *storeSet) newForm() form[torchcell.Chunk] {
+func (p *storeSet) newForm() form[*torchcell.Chunk] {
 	layout, columns := &p.layout, len(p.contents.Columns)
 	f := &storeForm{
-		contents: p.contents, genotyper: p.genotyper, kindsAt: none,
+		contents: p.contents, reader: p.contents.NewReader(), genotyper: p.genotyper, kindsAt: none,
 		phenotypeOf: slices.Repeat([]int{none}, columns),
 		attributeOf: slices.Repeat([]int{none}, columns),
 		phenotypes:  make([]float64, len(layout.phenotypes)),
@@ -58,13 +59,18 @@ func (p *storeSet) newForm() form[torchcell.Chunk] {
 
 func (f *storeForm) strict() bool { return false }
 
-func (f *storeForm) Records(chunk torchcell.Chunk, i int, yield func(*Record) error) error {
-	f.contents.Decode(chunk, i, &f.row)
+func (f *storeForm) Records(chunk *torchcell.Chunk, i int, yield func(*Record) error) error {
+	var err error
+	if f.read, err = f.reader.Record(chunk, i); err != nil {
+		return err
+	}
 	r := &f.record
-	r.Row, r.Mentions = int64(f.row.Number), r.Mentions[:0]
+	r.Row, r.Mentions = int64(f.read.Number), r.Mentions[:0]
 	r.ID = strconv.AppendInt(r.ID[:0], r.Row, 10)
-	for experiment, perturbations := range f.row.Genotypes {
-		repeated := experiment > 0 && slices.EqualFunc(perturbations, f.row.Genotypes[0], sameGene)
+	for experiment := range f.read.Experiments {
+		perturbations := f.read.Experiments[experiment].Perturbations
+		repeated := experiment > 0 &&
+			slices.EqualFunc(perturbations, f.read.Experiments[0].Perturbations, sameGene)
 		for _, p := range perturbations {
 			r.Mentions = append(r.Mentions, Mention{
 				Text: p.Gene, Answer: f.genotyper.names.Find(p.Gene), Kind: p.Type,
@@ -78,7 +84,7 @@ func (f *storeForm) Records(chunk torchcell.Chunk, i int, yield func(*Record) er
 func sameGene(a, b torchcell.Perturbation) bool { return bytes.Equal(a.Gene, b.Gene) }
 
 // Values reads the values of a record. An infinite one is not a measurement: it counts as missing.
-func (f *storeForm) Values(_ torchcell.Chunk, _ int, r *Record, genotype *Genotype) error {
+func (f *storeForm) Values(_ *torchcell.Chunk, _ int, r *Record, genotype *Genotype) error {
 	r.Trimmed, r.Infinite = 0, 0
 	for k := range f.phenotypes {
 		f.phenotypes[k] = math.NaN()
@@ -89,22 +95,13 @@ func (f *storeForm) Values(_ torchcell.Chunk, _ int, r *Record, genotype *Genoty
 	if f.kindsAt >= 0 {
 		f.setKinds(f.kindsAt, genotype, f.record.Mentions)
 	}
-	for _, cell := range f.row.Cells {
-		phenotype, attribute := f.phenotypeOf[cell.Column], f.attributeOf[cell.Column]
-		number := cell.Number
-		if isUsed := phenotype >= 0 || attribute >= 0; isUsed && math.IsInf(number, 0) {
-			r.Infinite++
-			number = math.NaN()
-		}
-		switch {
-		case phenotype >= 0:
-			f.phenotypes[phenotype] = number
-		case attribute >= 0 && cell.PerturbationsOf >= 0:
-			f.setKinds(attribute, genotype, f.record.of(cell.PerturbationsOf))
-		case attribute >= 0:
-			text, trimmed := ingest.TrimText(cell.Text)
-			r.Trimmed += trimmed
-			f.attributes[attribute] = ingest.Value{Text: text, Number: number}
+	for experiment := range f.read.Experiments {
+		e := &f.read.Experiments[experiment]
+		for k := range e.Values {
+			v := &e.Values[k]
+			if column, ok := f.contents.Column(e, v); ok && !v.IsMissing() {
+				f.set(column, experiment, v, genotype)
+			}
 		}
 	}
 	if f.rowAt >= 0 {
@@ -112,6 +109,26 @@ func (f *storeForm) Values(_ torchcell.Chunk, _ int, r *Record, genotype *Genoty
 	}
 	r.Phenotypes, r.Attributes = f.phenotypes, f.attributes
 	return nil
+}
+
+// set sets what a column has, if the samples have it.
+func (f *storeForm) set(column, experiment int, v *torchcell.Value, genotype *Genotype) {
+	phenotype, attribute := f.phenotypeOf[column], f.attributeOf[column]
+	number := v.Number
+	if isUsed := phenotype >= 0 || attribute >= 0; isUsed && math.IsInf(number, 0) {
+		f.record.Infinite++
+		number = math.NaN()
+	}
+	switch {
+	case phenotype >= 0:
+		f.phenotypes[phenotype] = number
+	case attribute >= 0 && v.Types:
+		f.setKinds(attribute, genotype, f.record.of(experiment))
+	case attribute >= 0:
+		text, trimmed := ingest.TrimText(v.Text)
+		f.record.Trimmed += trimmed
+		f.attributes[attribute] = ingest.Value{Text: text, Number: number}
+	}
 }
 
 // setKinds makes an attribute the kinds of perturbations, of those that delete genes in some

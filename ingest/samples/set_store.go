@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -54,14 +53,14 @@ func (p *storeSet) Unchanged() error { return p.store.Unchanged() }
 
 func (p *storeSet) Place(row int64) (string, error) { return fmt.Sprintf("record %d", row), nil }
 
-func (p *storeSet) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
+func (p *storeSet) Close() error { return p.store.Close() }
 
 // Batches reads the samples. Memory does not depend on their number.
 func (p *storeSet) Batches(
 	ctx context.Context, account *ingest.Account,
 ) iter.Seq2[*ingest.Samples, error] {
 	return func(yield func(*ingest.Samples, error) bool) {
-		s := &scan[torchcell.Chunk]{
+		s := &scan[*torchcell.Chunk]{
 			columns: p.layout.columns, genotyper: p.genotyper, newForm: p.newForm,
 			read: p.sendParts,
 			where: func(record int64) string {
@@ -79,16 +78,10 @@ func (p *storeSet) Batches(
 	}
 }
 
-func (p *storeSet) sendParts(send func(*part[torchcell.Chunk]) error) error {
-	for chunk, err := range p.contents.Chunks() {
-		if err == nil {
-			err = send(&part[torchcell.Chunk]{batch: chunk, to: len(chunk.Records)})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+func (p *storeSet) sendParts(send func(*part[*torchcell.Chunk]) error) error {
+	return p.store.Chunks(func(chunk *torchcell.Chunk) error {
+		return send(&part[*torchcell.Chunk]{batch: chunk, to: chunk.Len()})
+	})
 }
 
 // layOut finds out which columns of the store are phenotypes and attributes, by the rules for
@@ -109,8 +102,8 @@ func (p *storeSet) layOut() error {
 	}
 	contents := make([]columnContents, len(columns))
 	for i, column := range columns {
-		contents[i] = columnContents{number: record(column.Number), text: record(column.Text),
-			other: record(column.Other), noted: column.Attribute, measured: !column.Attribute}
+		contents[i] = columnContents{number: column.Number.String(), text: column.Text.String(),
+			other: column.Other.String(), noted: column.Attribute, measured: !column.Attribute}
 		roles[i] = h.finalRole(i, roles[i], contents[i], p.spec)
 		if err := p.checkColumn(column, roles[i]); err != nil {
 			return err
@@ -133,8 +126,9 @@ func (p *storeSet) layOut() error {
 	for k, at := range p.layout.phenotypes {
 		column, phenotype := columns[at], &p.layout.columns.Phenotypes[k]
 		phenotype.Unit, phenotype.Description = column.Unit, column.Description
-		if of := column.StatisticOf; of >= 0 && slices.Contains(p.layout.phenotypes, of) {
-			phenotype.StatisticOf = columns[of].Name
+		isPhenotype := func(k int) bool { return columns[k].Name == column.StatisticOf }
+		if slices.ContainsFunc(p.layout.phenotypes, isPhenotype) {
+			phenotype.StatisticOf = column.StatisticOf
 		}
 	}
 	return nil
@@ -164,20 +158,12 @@ func (p *storeSet) findKinds(h *header, roles []columnRole) (int, error) {
 // typesAttribute is the attribute of a store that has the kinds of perturbations.
 const typesAttribute = "perturbation_type"
 
-// record names a record of the store, none if the number is negative.
-func record(number int) string {
-	if number < 0 {
-		return ""
-	}
-	return strconv.Itoa(number)
-}
-
 // kindOf is the kind of the values of a column.
 func kindOf(c torchcell.Column) table.Kind {
 	switch {
-	case c.Number < 0 && c.Text < 0 && c.Other >= 0:
+	case c.Other.Found && !c.Number.Found && !c.Text.Found:
 		return table.Other
-	case c.Text >= 0:
+	case c.Text.Found:
 		return table.Text
 	}
 	return table.Number
@@ -190,36 +176,28 @@ func (p *storeSet) checkColumn(c torchcell.Column, role columnRole) error {
 		role = roleAttribute
 	}
 	leaveOut := "exclude the phenotype with --not-phenotypes " + fault.List([]string{c.Name})
-	const inStore = "read torchcell store %s: record %d: "
+	const inStore = "read torchcell store %s: record %s: "
 	const again = "write the store again with torchcell, or "
 	const nameOthers = again + "name other columns with --attributes"
 	switch {
-	case role == rolePhenotype && max(c.Text, c.Other) >= 0:
+	case role == rolePhenotype && c.Text.Or(c.Other).Found:
 		return fault.New(fault.Input, again+leaveOut,
 			inStore+"phenotype %s: found a text, a list or an object, expected a number",
-			p.spec.File, first(c.Text, c.Other), fault.Quote(c.Name))
-	case role == rolePhenotype && c.UnitDiffers >= 0:
+			p.spec.File, c.Text.Or(c.Other), fault.Quote(c.Name))
+	case role == rolePhenotype && c.UnitDiffers.Found:
 		return fault.New(fault.Input, "write the store again with one unit, or "+leaveOut,
 			inStore+"phenotype %s: found a value in %s, expected %s as in the records before it",
 			p.spec.File, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit),
 			fault.Quote(c.Unit))
-	case role == roleAttribute && c.Other >= 0:
+	case role == roleAttribute && c.Other.Found:
 		return fault.New(fault.Input, nameOthers,
 			inStore+"attribute %s: found a list, an object or a pointer, "+
 				"expected a text or a number",
 			p.spec.File, c.Other, fault.Quote(c.Name))
-	case role == roleAttribute && c.Text >= 0 && c.Number >= 0:
+	case role == roleAttribute && c.Text.Found && c.Number.Found:
 		return fault.New(fault.Input, nameOthers,
-			inStore+"attribute %s: found a text, expected a number as in record %d",
+			inStore+"attribute %s: found a text, expected a number as in record %s",
 			p.spec.File, c.Text, fault.Quote(c.Name), c.Number)
 	}
 	return nil
-}
-
-// first is the first of two records; either may be -1 for none.
-func first(a, b int) int {
-	if a < 0 || b >= 0 && b < a {
-		return b
-	}
-	return a
 }

@@ -2,13 +2,10 @@ package torchcell_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
@@ -376,29 +373,4 @@ func TestManyRecords(t *testing.T) {
 	write(t, dir, map[string]string{fmt.Sprint(count): "{}"})
 	_, _, err := told(dir, options)
 	refused(t, err, fmt.Sprintf(`record %d: found no "experiment"`, count), "")
-}
-
-// The values do not stay behind, whether the store is good or not.
-func TestTemporaryFile(t *testing.T) {
-	temporary, dir := t.TempDir(), t.TempDir()
-	t.Setenv("TMPDIR", temporary)
-	for _, record := range []string{fitness("1", "A"), "{}"} {
-		write(t, dir, map[string]string{"0": record})
-		p, _, _, err := read(dir, samples.Spec{})
-		if (err != nil) != (record == "{}") {
-			t.Fatal(err)
-		}
-		if files, err := os.ReadDir(temporary); err != nil || len(files) > 0 {
-			t.Errorf("found %v, %v", files, err)
-		}
-		if p != nil {
-			p.Close()
-		}
-	}
-	t.Setenv("TMPDIR", filepath.Join(temporary, "nowhere"))
-	_, _, _, err := read(dir, samples.Spec{})
-	if fault.KindOf(err) != fault.Failed || fault.HintOf(err) == "" ||
-		!strings.Contains(err.Error(), temporary) {
-		t.Errorf("got %v (hint %q)", err, fault.HintOf(err))
-	}
 }

@@ -2,25 +2,29 @@ package torchcell
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
-
-	"tcbuild/fault"
 )
 
 // detail is a condition that an experiment states beyond its genes, their types, the medium and the
 // temperature: duration_hours is 48, the strain_id of YAL001C is "dma1".
 type detail struct {
-	name []byte // of the attribute; members of objects follow a dot
-	// the gene or compound that it describes; nil: the experiment
+	name   []byte  // of the attribute; members of objects follow a dot
+	thing          // that it describes
+	number float64 // NaN if it is not a number
+	text   []byte  // also of a number
+	always bool    // an attribute even if it is the same in all records
+}
+
+// thing is the gene or compound that a detail describes, or the experiment, whose name is nil.
+type thing struct {
 	of      []byte
-	variant []byte  // the gene's type of perturbation, which another attribute has
-	number  float64 // NaN if it is not a number
-	text    []byte  // also of a number
-	always  bool    // an attribute even if it is the same in all records
+	variant []byte // the gene's type of perturbation, which another attribute has
 }
 
 // Names of attributes made of details.
@@ -30,69 +34,75 @@ var (
 	ploidy    = []byte("ploidy")
 
 	ofPerturbation = []byte("perturbation")
+	strain         = []byte("genome_reference.strain")
 )
 
 // isProvenance reports whether a member documents a value's source or its class, which are not
 // conditions.
-func isProvenance(name []byte, next byte) bool {
-	switch string(name) {
+func isProvenance(member value) bool {
+	switch name := string(member.name()); name {
 	case "provenance_gaps", "defers_to", "note", "description":
 		return true
 	case "provenance": // a text of a gene is engineered or natural
-		return next != '"'
+		return member.kind() != '"'
+	case "source_description":
+		return false
 	}
-	return bytes.HasSuffix(name, []byte("_description")) && string(name) != "source_description"
+	return bytes.HasSuffix(member.name(), []byte("_description"))
 }
 
-// walk adds a value as a detail, or each of its members.
-func (d *decoder) walk(e *Experiment, of detail) error {
-	switch d.next() {
+// walk adds a value as a detail, or each of its members, except those that are left out.
+func (d *decoder) walk(v value, of detail, leftOut ...string) {
+	switch v.kind() {
 	case '{':
-		return d.walkMembers(e, of)
+		d.walkMembers(v, of, leftOut...)
 	case '[':
-		return d.walkElements(e, of)
+		d.walkElements(v, of)
+	default:
+		if of.text, of.number = d.scalar(v); of.text != nil {
+			d.tell(of)
+		}
 	}
-	text, number, err := d.scalar()
-	if err == nil && text != nil {
-		of.text, of.number = text, number
-		e.add(of)
+}
+
+// tell adds a detail.
+func (d *decoder) tell(of detail) {
+	if !d.leftOut[string(of.name)] {
+		d.details = append(d.details, of)
 	}
-	return err
+}
+
+// whole adds a member of a genotype or an environment. It is always an attribute, unless it is an
+// object or a list.
+func (d *decoder) whole(member value, leftOut ...string) {
+	d.walk(member, detail{name: member.name(), always: !member.isNested()}, leftOut...)
 }
 
 // walkMembers adds the members of an object, except those that are left out.
-func (d *decoder) walkMembers(e *Experiment, of detail, leftOut ...string) error {
-	return d.members(func(name []byte) error {
-		if slices.Contains(leftOut, string(name)) || isProvenance(name, d.next()) {
-			return d.skip()
+func (d *decoder) walkMembers(v value, of detail, leftOut ...string) {
+	for member := range v.parts() {
+		if !slices.Contains(leftOut, string(member.name())) && !isProvenance(member) {
+			d.walk(member, of.member(member.name()))
 		}
-		member := of
-		member.name, member.always = joinName(of.name, name), false
-		return d.walk(e, member)
-	})
+	}
 }
 
-func joinName(object, member []byte) []byte {
-	if len(object) == 0 {
-		return member
-	}
-	return slices.Concat(object, []byte{'.'}, member)
+// member is a detail of a member of what a detail describes.
+func (d detail) member(name []byte) detail {
+	d.name, d.always = slices.Concat(d.name, []byte{'.'}, name), false
+	return d
 }
 
 // scalar reads a text, number or truth value as text, and its number. The text of null is nil.
-func (d *decoder) scalar() (text []byte, number float64, err error) {
-	d.next()
-	start := d.at
-	v, err := d.value(nil, nil)
+func (d *decoder) scalar(v value) (text []byte, number float64) {
+	read := d.measured(nil, nil, v)
 	switch {
-	case err != nil || v.Text != nil:
-		return v.Text, math.NaN(), err
-	case !math.IsNaN(v.Number) && !math.IsInf(v.Number, 0):
-		return strconv.AppendFloat(nil, v.Number, 'g', -1, 64), v.Number, nil
-	case d.text[start] == 'n':
-		return nil, math.NaN(), nil
+	case read.Text != nil || v == nil || v.kind() == 'n':
+		return read.Text, math.NaN()
+	case math.IsNaN(read.Number) || math.IsInf(read.Number, 0):
+		return v.text(), math.NaN()
 	}
-	return d.text[start:d.at], math.NaN(), nil // NaN, Infinity
+	return strconv.AppendFloat(nil, read.Number, 'g', -1, 64), read.Number
 }
 
 // maxDetail is the most bytes of a list's text; a longer one is replaced by its digest.
@@ -100,34 +110,22 @@ const maxDetail = 1000
 
 // walkElements adds a list as one text. It sorts elements with names, as the order of ingredients
 // does not matter. Their members other than name and dose become details of their own.
-func (d *decoder) walkElements(e *Experiment, of detail) error {
+func (d *decoder) walkElements(v value, of detail) {
 	var texts [][]byte
 	named := true // all elements
-	err := d.elements(func() error {
-		next := d.next()
-		start := d.at
-		if next != '{' {
-			text, err := d.element()
-			texts, named = append(texts, text), false
-			return err
-		}
-		label, err := d.label()
-		if err != nil {
-			return err
-		}
-		end := d.at
-		if label == nil { // as written
-			texts, named = append(texts, d.text[start:end]), false
-			return nil
+	for element := range v.parts() {
+		label := d.label(element)
+		if label == nil {
+			texts, named = append(texts, d.asWritten(element)), false
+			continue
 		}
 		texts = append(texts, label)
-		d.at = start
-		element := detail{name: of.name, of: slices.Concat(of.of, label)}
-		e.present(element)
-		return d.walkMembers(e, element, "concentration", "magnitude", "name", "factor")
-	})
-	if err != nil || len(texts) == 0 {
-		return err
+		described := detail{name: of.name, thing: thing{of: slices.Concat(of.of, label)}}
+		d.things = append(d.things, described.thing)
+		d.walkMembers(element, described, "concentration", "magnitude", "name", "factor")
+	}
+	if len(texts) == 0 {
+		return
 	}
 	if named {
 		slices.SortFunc(texts, bytes.Compare)
@@ -137,131 +135,99 @@ func (d *decoder) walkElements(e *Experiment, of detail) error {
 		sum := sha256.Sum256(of.text)
 		of.text = []byte("sha256:" + hex.EncodeToString(sum[:]))
 	}
-	e.add(of)
-	return nil
+	d.tell(of)
 }
 
-// element reads an element of a list that is not an object.
-func (d *decoder) element() ([]byte, error) {
-	if start := d.at; d.next() == '[' {
-		err := d.skip()
-		return d.text[start:d.at], err
+// asWritten is the text of an element of a list that has no name.
+func (d *decoder) asWritten(v value) []byte {
+	if v.isNested() || v.kind() == 'n' {
+		return v.text()
 	}
-	text, _, err := d.scalar()
-	if text == nil {
-		text = []byte("null")
-	}
-	return text, err
+	text, _ := d.scalar(v)
+	return text
 }
 
-// label reads an object with a compound, a factor or a name, and returns the name and dose, such as
-// "rapamycin 10 nM"; nil if it has no name.
-func (d *decoder) label() ([]byte, error) {
-	var name, agent, dose []byte
-	err := d.members(func(member []byte) (err error) {
-		switch next := d.next(); {
-		case string(member) == "compound", string(member) == "name", string(member) == "factor":
-			name, err = d.nameIn(name)
-		case string(member) == "agent":
-			agent, err = d.nameIn(nil)
-		case (string(member) == "concentration" || string(member) == "magnitude") && next == '{':
-			dose, err = d.dose()
-		default:
-			err = d.skip()
+// label returns the name and dose of an object with a compound, a factor or a name, such as
+// "rapamycin 10 nM"; nil for any other value.
+func (d *decoder) label(v value) []byte {
+	var name, by, dose []byte
+	for member := range v.parts() {
+		switch string(member.name()) {
+		case "compound", "name", "factor":
+			if found := nameOf(member); found != nil {
+				name = found
+			}
+		case "agent":
+			if agent := nameOf(member); agent != nil {
+				by = slices.Concat([]byte(" by "), agent)
+			}
+		case "concentration", "magnitude":
+			if found := d.dose(member); found != nil {
+				dose = found
+			}
 		}
-		return err
-	})
+	}
 	if name == nil {
-		return nil, err
+		return nil
 	}
-	if agent != nil {
-		name = slices.Concat(name, []byte(" by "), agent)
-	}
-	return slices.Concat(name, dose), err
+	return slices.Concat(name, by, dose)
 }
 
-// nameIn reads a text, or the member name of an object. It returns earlier if there is neither.
-func (d *decoder) nameIn(earlier []byte) (name []byte, err error) {
-	name = earlier
-	switch d.next() {
-	case '"':
-		return d.string()
-	case '{':
-		err = d.members(func(member []byte) (err error) {
-			if string(member) == "name" && d.next() == '"' {
-				name, err = d.string()
-				return err
-			}
-			return d.skip()
-		})
-		return name, err
+// nameOf returns a text, or the member name of an object; nil if there is neither.
+func nameOf(v value) []byte {
+	if v.kind() == '{' {
+		v = v.member("name")
 	}
-	return name, d.skip()
+	return v.string()
 }
 
-// dose reads a concentration as text with a space before each part: its value, unit and basis, then
-// anything else.
-func (d *decoder) dose() (text []byte, err error) {
+// dose returns a concentration as text with a space before each part: its value, unit and basis,
+// then anything else; nil for what is not an object.
+func (d *decoder) dose(v value) []byte {
+	if v.kind() != '{' {
+		return nil
+	}
 	var parts [4][]byte
-	err = d.members(func(member []byte) error {
-		if isProvenance(member, d.next()) {
-			return d.skip()
+	for member := range v.parts() {
+		if isProvenance(member) || member.kind() == 'n' {
+			continue
 		}
-		at := slices.Index([]string{"value", "unit", "basis"}, string(member))
-		if next := d.next(); at < 0 || next == '{' || next == '[' {
-			start := d.at
-			if err := d.skip(); err != nil || string(d.text[start:d.at]) == "null" {
-				return err
-			}
-			parts[3] = slices.Concat(parts[3], []byte{' '}, member, []byte{'='}, d.text[start:d.at])
-			return nil
+		at := slices.Index([]string{"value", "unit", "basis"}, string(member.name()))
+		if at < 0 || member.isNested() {
+			parts[3] = slices.Concat(parts[3], []byte{' '}, member.name(), []byte{'='},
+				member.text())
+			continue
 		}
-		part, _, err := d.scalar()
-		if part != nil {
-			parts[at] = append([]byte{' '}, part...)
-		}
-		return err
-	})
-	return slices.Concat(parts[:]...), err
+		part, _ := d.scalar(member)
+		parts[at] = slices.Concat([]byte{' '}, part)
+	}
+	return slices.Concat(parts[:]...)
 }
-
-func (e *Experiment) add(d detail) { e.details = append(e.details, d) }
-
-// present notes that an experiment has a gene or a compound, even if it says nothing more of it.
-func (e *Experiment) present(of detail) { e.things = append(e.things, of) }
 
 // geneDetails adds what an experiment says of a perturbed gene beyond its name and type.
-func (d *decoder) geneDetails(e *Experiment, p Perturbation) error {
-	of := detail{name: ofPerturbation, of: p.Gene, variant: p.Type}
-	e.present(of)
+func (d *decoder) geneDetails(p Perturbation, v value) {
+	of := detail{name: ofPerturbation, thing: thing{p.Gene, p.Type}}
+	d.things = append(d.things, of.thing)
 	var number, reference []byte
-	err := d.members(func(name []byte) (err error) {
-		next := d.next()
-		switch {
-		case string(name) == "systematic_gene_name", isProvenance(name, next):
-			return d.skip()
-		case string(name) == "perturbation_type" && next == '"':
-			return d.skip()
-		case next == '{' || next == '[':
-		case string(name) == "copy_number":
-			number, _, err = d.scalar()
-			return err
-		case string(name) == "reference_copy_number":
-			reference, _, err = d.scalar()
-			return err
+	for member := range v.parts() {
+		switch name := string(member.name()); {
+		case name == "systematic_gene_name" || isProvenance(member):
+		case name == "perturbation_type" && member.kind() == '"':
+		case name == "copy_number" && !member.isNested():
+			number, _ = d.scalar(member)
+		case name == "reference_copy_number" && !member.isNested():
+			reference, _ = d.scalar(member)
+		default:
+			d.walk(member, of.member(member.name()))
 		}
-		member := of
-		member.name = joinName(of.name, name)
-		return d.walk(e, member)
-	})
+	}
 	of.name, of.text, of.number, of.always = copies, number, math.NaN(), true
 	if reference != nil {
 		of.text = slices.Concat(number, []byte{'/'}, reference)
 	}
 	if of.text != nil {
-		e.add(of)
+		d.tell(of)
 	}
-	return err
 }
 
 // ploidies are words for numbers of sets of chromosomes.
@@ -269,89 +235,76 @@ var ploidies = map[string]float64{
 	"haploid": 1, "diploid": 2, "triploid": 3, "tetraploid": 4, "pentaploid": 5, "hexaploid": 6,
 }
 
-// addPloidy adds the ploidy, unless there is one: the genotype's takes precedence over the
+// ploidy adds the ploidy, unless there is one: the genotype's takes precedence over the
 // reference's.
-func (e *Experiment) addPloidy(text []byte, number float64) {
-	told := func(d detail) bool { return string(d.name) == string(ploidy) }
-	if text == nil || slices.ContainsFunc(e.details, told) {
+func (d *decoder) ploidy(v value) {
+	isPloidy := func(d detail) bool { return string(d.name) == string(ploidy) }
+	if v.isNested() || slices.ContainsFunc(d.details, isPloidy) {
 		return
 	}
+	text, number := d.scalar(v)
 	if n, known := ploidies[string(bytes.ToLower(text))]; known {
 		text, number = strconv.AppendFloat(nil, n, 'g', -1, 64), n
 	}
-	e.add(detail{name: ploidy, text: text, number: number, always: true})
-}
-
-// whole adds a member of a genotype or an environment. It is always an attribute, unless it is an
-// object or a list.
-func (d *decoder) whole(e *Experiment, name []byte) error {
-	next := d.next()
-	return d.walk(e, detail{name: name, always: next != '{' && next != '['})
-}
-
-// isolate reads the description of a natural isolate.
-func (d *decoder) isolate(e *Experiment, name []byte) error {
-	if d.next() != '{' {
-		return d.whole(e, name)
+	if text != nil {
+		d.tell(detail{name: ploidy, text: text, number: number, always: true})
 	}
-	start := d.at
-	err := d.members(func(member []byte) error {
-		if next := d.next(); string(member) != "ploidy" || next == '{' || next == '[' {
-			return d.skip()
-		}
-		text, number, err := d.scalar()
-		e.addPloidy(text, number)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	d.at = start
-	return d.walkMembers(e, detail{name: name}, "ploidy")
 }
 
 // reference reads what an experiment's reference says of the strain: its ploidy and name. The rest
 // describes what values are relative to, not a condition.
-func (d *decoder) reference(told *[]detail) error {
-	if d.next() != '{' {
-		return d.skip()
+func (d *decoder) reference(genome value) {
+	d.ploidy(genome.member("ploidy"))
+	if name := genome.member("strain"); !name.isNested() {
+		d.walk(name, detail{name: strain})
 	}
-	return d.members(func(name []byte) error {
-		if string(name) != "genome_reference" || d.next() != '{' {
-			return d.skip()
-		}
-		return d.members(func(name []byte) error {
-			known := string(name) == "ploidy" || string(name) == "strain"
-			if next := d.next(); !known || next == '{' || next == '[' {
-				return d.skip()
-			}
-			text, number, err := d.scalar()
-			if err == nil && text != nil { // copies, which outlast the record
-				name, text = bytes.Clone(name), bytes.Clone(text)
-				*told = append(*told, detail{name: name, text: text, number: number})
-			}
-			return err
-		})
+}
+
+// addDetails adds the details as attributes, by name.
+func (e *Experiment) addDetails() {
+	slices.SortFunc(e.details, func(a, b detail) int {
+		return cmp.Or(bytes.Compare(a.name, b.name), bytes.Compare(a.of, b.of),
+			bytes.Compare(a.variant, b.variant), bytes.Compare(a.text, b.text))
 	})
+	for details := range e.byName() {
+		e.add(asValue(details))
+	}
 }
 
-// addReference adds the details of an experiment's reference.
-func (e *Experiment) addReference(told []detail) {
-	for _, t := range told {
-		if string(t.name) == string(ploidy) {
-			e.addPloidy(t.text, t.number)
-		} else {
-			t.name = []byte("genome_reference.strain")
-			e.add(t)
+// byName yields the details of each name.
+func (e *Experiment) byName() iter.Seq[[]detail] {
+	return func(yield func([]detail) bool) {
+		for rest := e.details; len(rest) > 0; {
+			end := 1
+			for end < len(rest) && bytes.Equal(rest[end].name, rest[0].name) {
+				end++
+			}
+			if !yield(rest[:end]) {
+				return
+			}
+			rest = rest[end:]
 		}
 	}
 }
 
-// checkType returns an error for a type that cannot stand in a list of types.
-func checkType(kind []byte) error {
-	if bytes.ContainsAny(kind, "|=") {
-		return fault.New(fault.Input, "rename the type",
-			"found perturbation type %s, expected one without | and =", fault.Quote(kind))
+// asValue joins the details of one name: GENE=TEXT of each gene or compound.
+func asValue(details []detail) Value {
+	first := &details[0]
+	v := Value{Name: first.name, Number: math.NaN(), Detail: !first.always}
+	if len(details) == 1 && first.of == nil {
+		if v.Number = first.number; math.IsNaN(v.Number) {
+			v.Text = first.text
+		}
+		return v
 	}
-	return nil
+	for i, d := range details {
+		if i > 0 {
+			v.Text = append(v.Text, '|')
+		}
+		if d.of != nil {
+			v.Text = append(append(v.Text, d.of...), '=')
+		}
+		v.Text = append(v.Text, d.text...)
+	}
+	return v
 }

@@ -3,42 +3,113 @@ package torchcell
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
-
-	"tcbuild/fault"
-	"tcbuild/internal/decimal"
+	"iter"
 )
 
-// scanner reads JSON as Python writes it, including the tokens NaN, Infinity and -Infinity, which
-// the standard library does not accept. It reads one value after the other in place, and skips
-// those that are not needed.
+// value is a JSON value as a tree: the node of the value, then those of its members or elements, in
+// the order of the text. {"a": [1, 2]} has four nodes:
 //
-// No library can replace it: jsontext, sonic and simdjson-go refuse the three tokens, and fastjson
-// accepts damage such as 01 and line ends in texts. None is much faster for a record of 4.7 kB.
-type scanner struct {
+//	text           name  size
+//	{"a": [1, 2]}        4
+//	[1, 2]         a     3
+//	1                    1
+//	2                    1
+//
+// A nil value stands for a member that an object lacks; it has no parts.
+type value []node
+
+type node struct {
+	name []byte // of a member of an object
+	text []byte // the value as it is written
+	size int    // in nodes, itself included
+}
+
+func (v value) name() []byte { return v[0].name }
+
+func (v value) text() []byte { return v[0].text }
+
+// kind is the first byte of the value: { of an object, [ of an array, " of a text, n of null; 0 of
+// a nil value.
+func (v value) kind() byte {
+	if v == nil {
+		return 0
+	}
+	return v[0].text[0]
+}
+
+// string is what a text says; nil if the value is not a text.
+func (v value) string() []byte {
+	if v.kind() != '"' {
+		return nil
+	}
+	return unquote(v.text())
+}
+
+// isNested reports whether the value is an object or an array.
+func (v value) isNested() bool { return v.kind() == '{' || v.kind() == '[' }
+
+// parts yields the members of an object, or the elements of an array.
+func (v value) parts() iter.Seq[value] {
+	return func(yield func(value) bool) {
+		for rest := v[min(1, len(v)):]; len(rest) > 0; rest = rest[rest[0].size:] {
+			if !yield(rest[:rest[0].size]) {
+				return
+			}
+		}
+	}
+}
+
+// member returns the last member of an object with a name, as in Python; nil if there is none.
+func (v value) member(name string) (last value) {
+	if v.kind() != '{' {
+		return nil
+	}
+	for member := range v.parts() {
+		if string(member.name()) == name {
+			last = member
+		}
+	}
+	return last
+}
+
+// parser reads JSON as Python writes it, including the tokens NaN, Infinity and -Infinity.
+//
+// No library can replace it: encoding/json, jsontext, sonic and simdjson-go refuse the three
+// tokens, and fastjson accepts damage such as 01 and line ends in texts.
+type parser struct {
 	text  []byte
 	at    int // the next byte
 	depth int // of nested objects and arrays
+	nodes []node
 }
 
 const maxDepth = 1000 // about Python's limit
 
-// wrong is the error for text that is not what was expected at the next byte.
-func (s *scanner) wrong(expected string) error {
-	found := "the end"
-	if s.at < len(s.text) {
-		found = fmt.Sprintf("%q", s.text[s.at:min(s.at+12, len(s.text))])
+// parse reads a text that is one value. The value is a view of the text, and valid until the next
+// call.
+func (p *parser) parse(text []byte) (value, error) {
+	*p = parser{text: text, nodes: p.nodes[:0]}
+	err := p.value(nil)
+	if p.next(); err == nil && p.at < len(text) {
+		err = p.wrong("the end of the record")
 	}
-	return fmt.Errorf("byte %d: found %s, expected %s", s.at, found, expected)
+	return p.nodes, err
+}
+
+// wrong is the error for text that is not what was expected at the next byte.
+func (p *parser) wrong(expected string) error {
+	if p.at == len(p.text) {
+		return fmt.Errorf("byte %d: found the end, expected %s", p.at, expected)
+	}
+	return fmt.Errorf("byte %d: found %q, expected %s", p.at,
+		p.text[p.at:min(p.at+12, len(p.text))], expected)
 }
 
 // next skips spaces and returns the next byte, or 0 at the end.
-func (s *scanner) next() byte {
-	for ; s.at < len(s.text); s.at++ {
-		switch c := s.text[s.at]; c {
+func (p *parser) next() byte {
+	for ; p.at < len(p.text); p.at++ {
+		switch c := p.text[p.at]; c {
 		case ' ', '\n', '\t', '\r':
 		default:
 			return c
@@ -48,120 +119,94 @@ func (s *scanner) next() byte {
 }
 
 // take skips a token if it comes next.
-func (s *scanner) take(token string) bool {
-	if end := s.at + len(token); end <= len(s.text) && string(s.text[s.at:end]) == token {
-		s.at = end
+func (p *parser) take(token string) bool {
+	if end := p.at + len(token); end <= len(p.text) && string(p.text[p.at:end]) == token {
+		p.at = end
 		return true
 	}
 	return false
 }
 
-// members reads an object. For each member it calls value, which must read the member's value. name
-// is valid until value returns.
-func (s *scanner) members(value func(name []byte) error) error {
-	return s.nested('{', '}', "an object", func() error {
-		s.next()
-		name, err := s.string()
-		if err != nil {
-			return err
-		}
-		if s.next() != ':' {
-			return s.wrong("a colon")
-		}
-		s.at++
-		return value(name)
-	})
+// value reads a value, which may be a member of an object.
+func (p *parser) value(name []byte) (err error) {
+	next, start, first := p.next(), p.at, len(p.nodes)
+	p.nodes = append(p.nodes, node{name: name})
+	switch next {
+	case '{':
+		err = p.list('}', p.member)
+	case '[':
+		err = p.list(']', p.element)
+	case '"':
+		_, err = p.quoted()
+	default:
+		err = p.token()
+	}
+	p.nodes[first].text, p.nodes[first].size = p.text[start:p.at], len(p.nodes)-first
+	return err
 }
 
-// elements reads an array. For each element it calls value, which must read it.
-func (s *scanner) elements(value func() error) error {
-	return s.nested('[', ']', "an array", value)
+func (p *parser) element() error { return p.value(nil) }
+
+func (p *parser) member() error {
+	p.next()
+	quoted, err := p.quoted()
+	if err != nil {
+		return err
+	}
+	if p.next() != ':' {
+		return p.wrong("a colon")
+	}
+	p.at++
+	return p.value(unquote(quoted))
 }
 
-// nested reads the items between two brackets, separated by commas.
-func (s *scanner) nested(open, end byte, what string, item func() error) error {
-	if s.next() != open {
-		return s.wrong(what)
+// list reads the items between the bracket that comes next and its end, separated by commas.
+func (p *parser) list(end byte, item func() error) error {
+	if p.depth++; p.depth > maxDepth {
+		return p.wrong(fmt.Sprintf("at most %d levels", maxDepth))
 	}
-	if s.depth++; s.depth > maxDepth {
-		return s.wrong(fmt.Sprintf("at most %d levels", maxDepth))
-	}
-	defer func() { s.depth-- }()
-	s.at++
-	if s.next() == end {
-		s.at++
+	defer func() { p.depth-- }()
+	p.at++
+	if p.next() == end {
+		p.at++
 		return nil
 	}
 	for {
 		if err := item(); err != nil {
 			return err
 		}
-		switch s.next() {
+		switch p.next() {
 		case ',':
-			s.at++
+			p.at++
 		case end:
-			s.at++
+			p.at++
 			return nil
 		default:
-			return s.wrong(fmt.Sprintf("a comma or %c", end))
+			return p.wrong(fmt.Sprintf("a comma or %c", end))
 		}
 	}
 }
 
-// skip skips any value.
-func (s *scanner) skip() error {
-	switch s.next() {
-	case '{':
-		return s.members(func([]byte) error { return s.skip() })
-	case '[':
-		return s.elements(s.skip)
-	case '"':
-		_, _, err := s.quoted()
-		return err
+// quoted reads a text with its quotes.
+func (p *parser) quoted() (quoted []byte, err error) {
+	if !p.take(`"`) {
+		return nil, p.wrong("a text")
 	}
-	if s.take("null") || s.take("true") || s.take("false") {
-		return nil
-	}
-	return s.skipNumber()
-}
-
-// string reads a text. It is a view of the record, unless it has escapes.
-func (s *scanner) string() ([]byte, error) {
-	quoted, escaped, err := s.quoted()
-	if err != nil {
-		return nil, err
-	}
-	if !escaped {
-		return quoted[1 : len(quoted)-1], nil
-	}
-	var text string
-	if err := json.Unmarshal(quoted, &text); err != nil {
-		return nil, err
-	}
-	return []byte(text), nil
-}
-
-// quoted skips a text and returns it with its quotes.
-func (s *scanner) quoted() (quoted []byte, escaped bool, err error) {
-	start := s.at
-	if start == len(s.text) || s.text[start] != '"' {
-		return nil, false, s.wrong("a text")
-	}
-	for s.at++; ; escaped = true {
-		s.at += plain(s.text[s.at:])
+	start, escaped := p.at-1, false
+	for ; ; escaped = true {
+		p.at += plain(p.text[p.at:])
 		switch {
-		case s.at == len(s.text):
-			return nil, false, s.wrong("the end of a text")
-		case s.text[s.at] == '"':
-			s.at++
-			if quoted = s.text[start:s.at]; escaped && !json.Valid(quoted) {
-				return nil, false, fmt.Errorf("byte %d: found a text with a wrong escape", start)
+		case p.take(`"`):
+			if quoted = p.text[start:p.at]; escaped && !json.Valid(quoted) {
+				return nil, fmt.Errorf("byte %d: found a text with a wrong escape", start)
 			}
-			return quoted, escaped, nil
-		case s.text[s.at] != '\\':
-			return nil, false, s.wrong("a text without control characters")
+			return quoted, nil
+		case p.at == len(p.text):
+			return nil, p.wrong("the end of a text")
+		case p.text[p.at] != '\\':
+			return nil, p.wrong("a text without control characters")
 		}
-		s.at = min(s.at+2, len(s.text))
+		p.at = min(p.at+2, len(p.text))
 	}
 }
 
@@ -174,56 +219,47 @@ func plain(text []byte) int {
 	return n
 }
 
-// number reads a number. One beyond the range of float64 is infinite, as in Python. A number too
-// small for float64, and an integer that it cannot hold exactly, are errors.
-func (s *scanner) number() (float64, error) {
-	start := s.at
-	if err := s.skipNumber(); err != nil {
-		return 0, err
+// unquote returns what is in quotes, which is a view of it unless there are escapes.
+func unquote(quoted []byte) []byte {
+	inside := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inside, '\\') < 0 {
+		return inside
 	}
-	token := s.text[start:s.at]
-	// the token is a number, so the only possible error is its range
-	number, err := decimal.Parse(string(token))
-	if errors.Is(err, decimal.ErrTooSmall) {
-		return 0, fmt.Errorf("found number %s, which is %w", fault.Quote(token), err)
-	}
-	if math.Abs(number) >= 1<<53 && !bytes.ContainsAny(token, ".eEI") &&
-		strconv.FormatFloat(number, 'f', 0, 64) != string(token) {
-		return 0, fmt.Errorf(
-			"found integer %s, which a 64-bit floating-point number cannot hold exactly",
-			fault.Quote(token))
-	}
-	return number, nil
+	var text string
+	_ = json.Unmarshal(quoted, &text) // quoted has checked it
+	return []byte(text)
 }
 
-// skipNumber skips a number.
-func (s *scanner) skipNumber() error {
-	if s.take("NaN") || s.take("Infinity") || s.take("-Infinity") {
-		return nil
+// token reads a truth value, null, or a number.
+func (p *parser) token() error {
+	for _, token := range []string{"null", "true", "false", "NaN", "Infinity", "-Infinity"} {
+		if p.take(token) {
+			return nil
+		}
 	}
-	start := s.at
-	s.take("-")
-	if !s.take("0") && s.digits() == 0 {
-		s.at = start
-		return s.wrong("a value")
+	start := p.at
+	p.take("-")
+	if !p.take("0") && p.digits() == 0 {
+		p.at = start
+		return p.wrong("a value")
 	}
-	if s.take(".") && s.digits() == 0 {
-		return s.wrong("a digit")
+	if p.take(".") && p.digits() == 0 {
+		return p.wrong("a digit")
 	}
-	if s.take("e") || s.take("E") {
-		_ = s.take("+") || s.take("-")
-		if s.digits() == 0 {
-			return s.wrong("a digit")
+	if p.take("e") || p.take("E") {
+		_ = p.take("+") || p.take("-")
+		if p.digits() == 0 {
+			return p.wrong("a digit")
 		}
 	}
 	return nil
 }
 
 // digits skips digits and returns their number.
-func (s *scanner) digits() int {
-	start := s.at
-	for s.at < len(s.text) && '0' <= s.text[s.at] && s.text[s.at] <= '9' {
-		s.at++
+func (p *parser) digits() int {
+	start := p.at
+	for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
+		p.at++
 	}
-	return s.at - start
+	return p.at - start
 }

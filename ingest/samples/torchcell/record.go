@@ -2,6 +2,8 @@ package torchcell
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tcbuild/fault"
+	"tcbuild/internal/decimal"
 )
 
 // Record is the data of one genotype in a build of torchcell: one experiment, or all experiments.
@@ -25,16 +28,15 @@ type Experiment struct {
 	// gives the perturbations of all.
 	Perturbations []Perturbation
 	Label         []byte // name of its phenotype's label
-	// Values of the label, then of its statistic if the phenotype names one.
+	// Values of the label, then of its statistic if the phenotype names one, then attributes: what
+	// else the record notes of the experiment.
 	Values []Value
 	// Unit of the label's values, and what kind of measurement they are; nil if it is not said.
 	Unit, Measurement []byte
-	// Attributes are what is noted of the experiment: dataset_name, experiment_type,
-	// perturbation_type, medium and temperature, those that are there.
-	Attributes []Value
 
-	details []detail // of its genotype, environment and reference strain
-	things  []detail // the genes and compounds that details are said of, without text
+	nth     int      // from 1, among the record's experiments with its label
+	details []detail // of its genotype, environment and reference strain, by name
+	things  []thing  // the genes and compounds that details may be said of
 }
 
 // Perturbation is a change of a gene.
@@ -54,417 +56,369 @@ type Value struct {
 	Text   []byte  // nil if it is not text
 	Other  bool    // an object or an array
 	// Types means that the value is the types of the experiment's perturbations.
-	Types bool
+	Types     bool
+	Attribute bool
 	// Detail means that it is no attribute if it is the same in all records.
 	Detail bool
 }
 
-// decoder reads records. It reuses its memory.
-type decoder struct {
-	scanner
-	record *Record
-	found  []member
-	// Experiments of a record usually have the same genotype and environment, and records the same
-	// references.
-	perturbations known[Perturbation]
-	conditions    known[Value]
-	references    [4]known[detail]
-	ofGenotype    told
-	ofEnvironment told
-	told          []detail // by the reference of the current pair
-}
-
-// told is what was read of a genotype or an environment beside its values.
-type told struct{ details, things []detail }
-
-// known is a value as it lies, and what was read from it. The same text is not read again.
-type known[T any] struct {
-	text   []byte
-	values []T
-}
-
-// member is a member of an object, with the byte at which its value starts.
-type member struct {
-	name []byte
-	at   int
-}
-
-// decode reads the text of a record, an experiment with its reference or an array of these, into r,
-// whose memory it reuses.
-func (d *decoder) decode(r *Record, number int, text []byte) error {
-	d.text, d.at, d.depth = text, 0, 0
-	d.record, r.Number, r.Experiments = r, number, r.Experiments[:0]
-	// values are views
-	d.perturbations.text, d.conditions.text = d.perturbations.text[:0], d.conditions.text[:0]
-	var err error
-	if d.next() == '[' {
-		err = d.elements(d.pair)
-	} else {
-		err = d.pair()
-	}
-	if d.next(); err == nil && d.at < len(text) {
-		err = d.wrong("the end of the record")
-	}
-	return err
-}
-
-// pair reads an experiment and its reference.
-func (d *decoder) pair() error {
-	found := false
-	d.told = d.told[:0]
-	err := d.members(func(name []byte) error {
-		switch string(name) {
-		case "experiment":
-			found = true
-			return d.experiment()
-		case "experiment_reference":
-			known := &d.references[len(d.record.Experiments)%len(d.references)]
-			return again(d, known, &d.told, func() error { return d.reference(&d.told) })
-		}
-		return d.skip()
-	})
-	if found && err == nil {
-		d.record.Experiments[len(d.record.Experiments)-1].addReference(d.told)
-	}
-	return missing(err, found, "experiment")
-}
-
-// again reads what comes next with read, which appends to values, unless it is known.
-func again[T any](d *decoder, k *known[T], values *[]T, read func() error) error {
-	d.next()
-	start, before := d.at, len(*values)
-	if len(k.text) > 0 && bytes.HasPrefix(d.text[start:], k.text) {
-		d.at += len(k.text)
-		*values = append(*values, k.values...)
-		return nil
-	}
-	k.text = k.text[:0]
-	err := read()
-	if err == nil && d.text[d.at-1] == '}' { // an object, whose text nothing can continue
-		k.text, k.values = append(k.text, d.text[start:d.at]...), (*values)[before:]
-	}
-	return err
-}
-
-// againWithDetails is again for a value that also has details.
-func againWithDetails[T any](d *decoder, k *known[T], values *[]T, e *Experiment, told *told,
-	read func() error) error {
-	details, things, known := len(e.details), len(e.things), true
-	err := again(d, k, values, func() error {
-		known = false
-		return read()
-	})
-	if known {
-		e.details, e.things = append(e.details, told.details...), append(e.things, told.things...)
-	} else {
-		told.details = append(told.details[:0], e.details[details:]...)
-		told.things = append(told.things[:0], e.things[things:]...)
-	}
-	return err
-}
-
-// missing returns err or, if that is nil, the error for an object without a member.
-func missing(err error, found bool, member string) error {
-	if err == nil && !found {
-		return fmt.Errorf("found no %q", member)
-	}
-	return err
-}
-
-// experiment reads an experiment and appends it to its record.
-func (d *decoder) experiment() error {
-	n := len(d.record.Experiments)
-	d.record.Experiments = slices.Grow(d.record.Experiments, 1)[:n+1]
-	e := &d.record.Experiments[n] // reuses the memory of an earlier record
-	*e = Experiment{
-		Perturbations: e.Perturbations[:0], Values: e.Values[:0], Attributes: e.Attributes[:0],
-		details: e.details[:0], things: e.things[:0],
-	}
-	var genotype, phenotype bool
-	err := d.members(func(name []byte) error {
-		switch string(name) {
-		case "genotype":
-			genotype = true
-			return againWithDetails(d, &d.perturbations, &e.Perturbations, e, &d.ofGenotype,
-				func() error {
-					if d.next() == '[' {
-						return d.elements(func() error { return d.genotype(e) })
-					}
-					return d.genotype(e)
-				})
-		case "phenotype":
-			phenotype = true
-			return d.phenotype(e)
-		case "dataset_name":
-			return d.attribute(datasetName, e)
-		case "experiment_type":
-			return d.attribute(experimentType, e)
-		case "environment":
-			return againWithDetails(d, &d.conditions, &e.Attributes, e, &d.ofEnvironment,
-				func() error { return d.environment(e) })
-		}
-		return d.walk(e, detail{name: name})
-	})
-	if slices.ContainsFunc(e.Perturbations, func(p Perturbation) bool { return p.Type != nil }) {
-		e.Attributes = append(e.Attributes,
-			Value{Name: perturbationType, Number: math.NaN(), Types: true})
-	}
-	err = missing(err, genotype, "genotype")
-	return missing(err, phenotype, "phenotype")
-}
+// IsMissing reports whether the value is neither a number nor a text, nor types.
+func (v *Value) IsMissing() bool { return v.Text == nil && !v.Types && math.IsNaN(v.Number) }
 
 // Names of attributes.
 var (
-	datasetName      = []byte("dataset_name")
-	experimentType   = []byte("experiment_type")
 	perturbationType = []byte("perturbation_type")
 	medium           = []byte("medium")
 	temperature      = []byte("temperature")
+	environment      = []byte("environment")
 
 	experimentNumber  = []byte("experiment")
 	perturbationCount = []byte("perturbation_count")
 	notFinite         = []byte("not_finite")
 )
 
+// decoder makes records of texts. It reuses its memory.
+type decoder struct {
+	*Experiment // at hand
+	parser      parser
+	bad         error           // the first
+	leftOut     map[string]bool // names of details
+}
+
+// decode reads the text of a record, an experiment with its reference or an array of these, into r,
+// whose memory it reuses.
+func (d *decoder) decode(r *Record, text []byte) error {
+	r.Experiments, d.bad = r.Experiments[:0], nil
+	tree, err := d.parser.parse(text)
+	switch {
+	case err != nil:
+		return err
+	case tree.kind() == '[':
+		for pair := range tree.parts() {
+			d.pair(r, pair)
+		}
+	default:
+		d.pair(r, tree)
+	}
+	if d.bad == nil {
+		r.tellApart()
+	}
+	return d.bad
+}
+
+// fail keeps the first error of a record. What is read after it does not matter.
+func (d *decoder) fail(err error) { d.bad = cmp.Or(d.bad, err) }
+
+// expect fails unless a value has a kind, which is named for errors.
+func (d *decoder) expect(v value, kind byte, name string) value {
+	if v != nil && v.kind() != kind {
+		d.fail(fmt.Errorf("found %s, expected %s", fault.Quote(v.text()), name))
+	}
+	return v
+}
+
+func (d *decoder) object(v value) value { return d.expect(v, '{', "an object") }
+
+// required returns a member that an object must have.
+func (d *decoder) required(object value, name string) value {
+	v := d.object(object).member(name)
+	if v == nil {
+		d.fail(fmt.Errorf("found no %q", name))
+	}
+	return v
+}
+
+// textOf returns the text that a value must be.
+func (d *decoder) textOf(v value) []byte {
+	return d.expect(v, '"', "a text").string()
+}
+
+// pair reads an experiment and its reference.
+func (d *decoder) pair(r *Record, v value) {
+	n := len(r.Experiments)
+	r.Experiments = slices.Grow(r.Experiments, 1)[:n+1]
+	e := &r.Experiments[n] // reuses the memory of an earlier record
+	*e = Experiment{
+		Perturbations: e.Perturbations[:0], Values: e.Values[:0],
+		details: e.details[:0], things: e.things[:0],
+	}
+	d.Experiment = e
+	experiment := d.required(v, "experiment")
+	d.genotypes(d.required(experiment, "genotype"))
+	d.phenotype(d.required(experiment, "phenotype"))
+	for member := range experiment.parts() {
+		switch string(member.name()) {
+		case "genotype", "phenotype":
+		case "dataset_name", "experiment_type":
+			d.attribute(member.name(), nil, member)
+		case "environment":
+			d.environment(member)
+		default:
+			d.walk(member, detail{name: member.name()})
+		}
+	}
+	if slices.ContainsFunc(e.Perturbations, func(p Perturbation) bool { return p.Type != nil }) {
+		e.add(Value{Name: perturbationType, Number: math.NaN(), Types: true})
+	}
+	d.reference(v.member("experiment_reference").member("genome_reference"))
+}
+
+// add adds an attribute.
+func (e *Experiment) add(v Value) {
+	v.Attribute = true
+	e.Values = append(e.Values, v)
+}
+
 var errPointer = errors.New(
 	`found a pointer "$ref" in place of a genotype, expected the genotype itself`)
 
-// genotype adds the genes of a genotype.
-func (d *decoder) genotype(e *Experiment) error {
-	found := false
-	err := d.members(func(name []byte) error {
-		switch string(name) {
-		case "perturbations":
-			found = true
-			return d.elements(func() error { return d.perturbation(e) })
-		case "$ref":
-			return errPointer
-		case "natural_isolate":
-			return d.isolate(e, name)
-		case "ploidy":
-			if next := d.next(); next != '{' && next != '[' {
-				text, number, err := d.scalar()
-				e.addPloidy(text, number)
-				return err
-			}
-		}
-		return d.whole(e, name)
-	})
-	return missing(err, found, "perturbations")
+// genotypes reads a genotype, or a list of them.
+func (d *decoder) genotypes(v value) {
+	if v.kind() != '[' {
+		d.genotype(v)
+		return
+	}
+	for genotype := range v.parts() {
+		d.genotype(genotype)
+	}
 }
 
-// perturbation adds a perturbation.
-func (d *decoder) perturbation(e *Experiment) error {
-	found := false
-	var p Perturbation
-	d.next()
-	start := d.at
-	err := d.members(func(name []byte) (err error) {
-		switch {
-		case string(name) == "systematic_gene_name":
-			found = true
-			d.next()
-			p.Gene, err = d.string()
-		case string(name) == "perturbation_type" && d.next() == '"':
-			if p.Type, err = d.string(); err == nil {
-				err = checkType(p.Type)
-			}
-		default:
-			err = d.skip()
-		}
-		return err
-	})
-	e.Perturbations = append(e.Perturbations, p)
-	if err = missing(err, found, "systematic_gene_name"); err != nil {
-		return err
+// genotype reads the perturbations of a genotype, its ploidy, and the rest as details.
+func (d *decoder) genotype(v value) {
+	if d.object(v).member("$ref") != nil {
+		d.fail(errPointer)
 	}
-	d.at = start
-	return d.geneDetails(e, p)
+	perturbations := d.expect(d.required(v, "perturbations"), '[', "an array")
+	for perturbation := range perturbations.parts() {
+		d.perturbation(perturbation)
+	}
+	for member := range v.parts() {
+		switch name := string(member.name()); {
+		case name == "perturbations":
+		case name == "ploidy" && !member.isNested():
+			d.ploidy(member)
+		case name == "natural_isolate":
+			d.ploidy(member.member("ploidy"))
+			d.whole(member, "ploidy")
+		default:
+			d.whole(member)
+		}
+	}
+}
+
+// perturbation reads a perturbation.
+func (d *decoder) perturbation(v value) {
+	p := Perturbation{Gene: d.textOf(d.required(v, "systematic_gene_name"))}
+	if p.Type = v.member("perturbation_type").string(); bytes.ContainsAny(p.Type, "|=") {
+		d.fail(fault.New(fault.Input, "rename the type",
+			"found perturbation type %s, expected one without | and =", fault.Quote(p.Type)))
+	}
+	d.Perturbations = append(d.Perturbations, p)
+	d.geneDetails(p, v)
 }
 
 // environment reads the medium, the temperature, and the rest as details. A pointer in place of the
 // environment is neither medium nor temperature, but not nothing either.
-func (d *decoder) environment(e *Experiment) error {
-	if d.next() != '{' {
-		return d.walk(e, detail{name: []byte("environment"), always: true})
+func (d *decoder) environment(v value) {
+	if v.kind() != '{' {
+		d.walk(v, detail{name: environment, always: true})
+		return
 	}
-	return d.members(func(name []byte) error {
-		switch string(name) {
+	for member := range v.parts() {
+		switch string(member.name()) {
 		case "media":
-			return d.inside("name", medium, e)
+			d.inside(medium, nil, member, "name")
 		case "temperature":
-			return d.temperature(e)
+			d.inside(temperature, otherUnit(member), member, "value")
 		case "perturbations":
-			return d.walk(e, detail{name: compounds, always: true})
+			d.walk(member, detail{name: compounds, always: true})
 		case "$ref":
-			e.Attributes = append(e.Attributes,
-				Value{Name: medium, Number: math.NaN(), Other: true},
-				Value{Name: temperature, Number: math.NaN(), Other: true})
-			return d.walk(e, detail{name: []byte("environment"), always: true})
+			d.add(Value{Name: medium, Number: math.NaN(), Other: true})
+			d.add(Value{Name: temperature, Number: math.NaN(), Other: true})
+			d.walk(member, detail{name: environment, always: true})
 		case "kind", "provenance", "provenance_gaps":
-			return d.skip()
-		}
-		return d.whole(e, name)
-	})
-}
-
-// temperature reads a temperature. One in another unit than degrees Celsius is a part of its own.
-func (d *decoder) temperature(e *Experiment) error {
-	before := len(e.Attributes)
-	d.next()
-	start := d.at
-	if err := d.inside("value", temperature, e); err != nil || len(e.Attributes) == before ||
-		d.text[start] != '{' {
-		return err
-	}
-	d.at = start
-	return d.members(func(name []byte) error {
-		if string(name) != "unit" || d.next() != '"' {
-			return d.skip()
-		}
-		unit, err := d.string()
-		if string(unit) != "Celsius" {
-			e.Attributes[before].Part = unit
-		}
-		return err
-	})
-}
-
-// inside reads an attribute that is the given member of an object, or stands in the object's place.
-// Other members but the unit are details.
-func (d *decoder) inside(member string, attribute []byte, e *Experiment) error {
-	if d.next() != '{' {
-		return d.attribute(attribute, e)
-	}
-	start := d.at
-	err := d.members(func(name []byte) error {
-		if string(name) == member {
-			return d.attribute(attribute, e)
-		}
-		return d.skip()
-	})
-	if err != nil {
-		return err
-	}
-	d.at = start
-	return d.walkMembers(e, detail{name: attribute}, member, "unit")
-}
-
-// attribute reads an attribute, unless it is missing.
-func (d *decoder) attribute(name []byte, e *Experiment) error {
-	v, err := d.value(name, nil)
-	if err == nil && (v.Other || v.Text != nil || !math.IsNaN(v.Number)) {
-		e.Attributes = append(e.Attributes, v)
-	}
-	return err
-}
-
-// phenotype reads the values of a phenotype's label and statistic, whose names may come after them.
-// Of members with the same name, the last counts, as in Python.
-func (d *decoder) phenotype(e *Experiment) error {
-	d.found = d.found[:0]
-	var label, statistic []byte
-	err := d.members(func(name []byte) (err error) {
-		d.next()
-		d.found = append(d.found, member{name, d.at})
-		switch {
-		case string(name) == "label_name":
-			label, err = d.string()
-		case string(name) == "label_statistic_name" && d.next() == '"':
-			statistic, err = d.string()
-		case string(name) == "measurement_type" && d.next() == '"':
-			e.Measurement, err = d.string()
 		default:
-			err = d.skip()
+			d.whole(member)
 		}
-		return err
-	})
-	if err = missing(err, label != nil, "label_name"); err != nil {
-		return err
 	}
-	e.Label = label
-	end := d.at
-	if err = d.measurement(label, e); err == nil && statistic != nil {
-		err = d.measurement(statistic, e)
-	}
-	if err == nil {
-		err = d.unit(label, e)
-	}
-	d.at = end
-	return err
 }
 
-// measurement reads the member of the phenotype with the given name. If there is none, it is
-// missing.
-func (d *decoder) measurement(name []byte, e *Experiment) error {
-	if !d.find(string(name)) {
-		e.Values = append(e.Values, Value{Name: name, Number: math.NaN()})
+// otherUnit is the unit of a temperature unless it is degrees Celsius, the usual one.
+func otherUnit(temperature value) []byte {
+	unit := temperature.member("unit").string()
+	if string(unit) == "Celsius" {
 		return nil
 	}
-	return d.values(name, e)
+	return unit
 }
 
-// unit reads the unit of the label, as titer_unit is of titer.
-func (d *decoder) unit(label []byte, e *Experiment) (err error) {
-	name := string(label) + "_unit"
-	if string(label) == "synthesis_rate" {
-		name = "rate_unit"
+// inside adds an attribute that is a member of an object, or stands in the object's place. Other
+// members but the unit are details.
+func (d *decoder) inside(attribute, part []byte, v value, member string) {
+	if v.kind() == '{' {
+		d.walkMembers(v, detail{name: attribute}, member, "unit")
+		v = v.member(member)
 	}
-	if d.find(name) && d.next() == '"' {
-		e.Unit, err = d.string()
-	}
-	return err
+	d.attribute(attribute, part, v)
 }
 
-// find moves to the value of the last member of the phenotype with a name.
-func (d *decoder) find(name string) bool {
-	for i := len(d.found) - 1; i >= 0; i-- {
-		if string(d.found[i].name) == name {
-			d.at = d.found[i].at
-			return true
+// attribute adds an attribute, unless it is missing.
+func (d *decoder) attribute(name, part []byte, v value) {
+	if made := d.measured(name, part, v); made.Other || !made.IsMissing() {
+		d.add(made)
+	}
+}
+
+// phenotype reads the values of a phenotype's label and statistic.
+func (d *decoder) phenotype(v value) {
+	d.Label = d.textOf(d.required(v, "label_name"))
+	label := string(d.Label)
+	d.values(d.Label, v.member(label))
+	if statistic := v.member("label_statistic_name").string(); statistic != nil {
+		d.values(statistic, v.member(string(statistic)))
+	}
+	unit := label + "_unit" // as titer_unit is of titer
+	if label == "synthesis_rate" {
+		unit = "rate_unit"
+	}
+	d.Unit, d.Measurement = v.member(unit).string(), v.member("measurement_type").string()
+}
+
+// values adds a value, or all values of an object or an array.
+func (d *decoder) values(name []byte, v value) {
+	if !v.isNested() {
+		d.Values = append(d.Values, d.measured(name, nil, v))
+		return
+	}
+	number := 0
+	for member := range v.parts() {
+		part := member.name()
+		if v.kind() == '[' {
+			part = strconv.AppendInt(nil, int64(number), 10)
 		}
+		d.Values = append(d.Values, d.measured(name, part, member))
+		number++
 	}
-	return false
 }
 
-// values reads a value, or all values of an object or an array.
-func (d *decoder) values(name []byte, e *Experiment) error {
-	add := func(part []byte) error {
-		v, err := d.value(name, part)
-		e.Values = append(e.Values, v)
-		return err
-	}
-	switch d.next() {
-	case '{':
-		return d.members(add)
-	case '[':
-		i := 0
-		return d.elements(func() error {
-			i++
-			return add(strconv.AppendInt(nil, int64(i-1), 10))
-		})
-	}
-	return add(nil)
-}
-
-// value reads a value. Truth values are the numbers 1 and 0.
-func (d *decoder) value(name, part []byte) (v Value, err error) {
-	v = Value{Name: name, Part: part, Number: math.NaN()}
-	switch c := d.next(); {
-	case c == '"':
-		if v.Text, err = d.string(); err == nil && !utf8.Valid(v.Text) {
-			err = fmt.Errorf("found text %s, expected UTF-8", fault.Quote(v.Text))
+// measured reads a value. Truth values are the numbers 1 and 0.
+func (d *decoder) measured(name, part []byte, v value) Value {
+	made := Value{Name: name, Part: part, Number: math.NaN()}
+	switch v.kind() {
+	case 0, 'n':
+	case '"':
+		if made.Text = v.string(); !utf8.Valid(made.Text) {
+			d.fail(fmt.Errorf("found text %s, expected UTF-8", fault.Quote(made.Text)))
 		}
-	case c == '{' || c == '[':
-		v.Other, err = true, d.skip()
-	case d.take("null"):
-	case d.take("true"):
-		v.Number = 1
-	case d.take("false"):
-		v.Number = 0
+	case '{', '[':
+		made.Other = true
+	case 't':
+		made.Number = 1
+	case 'f':
+		made.Number = 0
 	default:
-		v.Number, err = d.number()
-		v.NaN = math.IsNaN(v.Number)
+		made.Number = d.number(v.text())
+		made.NaN = math.IsNaN(made.Number)
 	}
-	return v, err
+	return made
+}
+
+// number reads a number. One beyond the range of float64 is infinite, as in Python. A number too
+// small for float64, and an integer that it cannot hold exactly, are errors.
+func (d *decoder) number(text []byte) float64 {
+	// text is a number, so the only possible error is its range
+	number, err := decimal.Parse(string(text))
+	isInteger := !bytes.ContainsAny(text, ".eEI")
+	switch {
+	case errors.Is(err, decimal.ErrTooSmall):
+		d.fail(fmt.Errorf("found number %s, which is %w", fault.Quote(text), err))
+	case math.Abs(number) < 1<<53 || !isInteger:
+	case strconv.FormatFloat(number, 'f', 0, 64) != string(text):
+		d.fail(fmt.Errorf(
+			"found integer %s, which a 64-bit floating-point number cannot hold exactly",
+			fault.Quote(text)))
+	}
+	return number
+}
+
+// tellApart adds the attributes by which an experiment differs from the only one of a record with
+// finite values: its number, if it is not the first, the number of its perturbations,
+// unless it has one of each gene that the record names, and its values that are not finite, or that
+// its label has none. Details come last.
+func (r *Record) tellApart() {
+	genes := r.countGenes()
+	for i := range r.Experiments {
+		e := &r.Experiments[i]
+		e.nth = 1
+		for _, earlier := range r.Experiments[:i] {
+			if string(earlier.Label) == string(e.Label) {
+				e.nth++
+			}
+		}
+		if i > 0 {
+			e.add(Value{Name: experimentNumber, Number: float64(i)})
+		}
+		if n := len(e.Perturbations); n != genes {
+			e.add(Value{Name: perturbationCount, Number: float64(n)})
+		}
+		if text := e.notFinite(); text != nil {
+			e.add(Value{Name: notFinite, Number: math.NaN(), Text: text})
+		}
+		e.addDetails()
+	}
+}
+
+// countGenes counts the genes that a record names.
+func (r *Record) countGenes() int {
+	var space [8][]byte
+	genes := space[:0]
+	for i := range r.Experiments {
+		for _, p := range r.Experiments[i].Perturbations {
+			genes = append(genes, p.Gene)
+		}
+	}
+	slices.SortFunc(genes, bytes.Compare)
+	return len(slices.CompactFunc(genes, bytes.Equal))
+}
+
+// notFinite returns the values of an experiment that are NaN or infinite as a JSON object, in which
+// they are written as torchcell writes them, and its label as null if that has no number; nil if
+// there is nothing to tell.
+func (e *Experiment) notFinite() (text []byte) {
+	add := func(name, token string) {
+		quoted, _ := json.Marshal(name) // text, which JSON can write
+		text = fmt.Appendf(text, ",%s:%s", quoted, token)
+	}
+	measured := false
+	for _, v := range e.Values {
+		if v.Attribute {
+			break
+		}
+		hasNumber := v.NaN || !math.IsNaN(v.Number)
+		measured = measured || hasNumber && string(v.Name) == string(e.Label)
+		switch {
+		case math.IsInf(v.Number, 1):
+			add(v.column(), "Infinity")
+		case math.IsInf(v.Number, -1):
+			add(v.column(), "-Infinity")
+		case v.NaN:
+			add(v.column(), "NaN")
+		}
+	}
+	if !measured {
+		add(string(e.Label), "null")
+	}
+	if text != nil {
+		text[0] = '{'
+		text = append(text, '}')
+	}
+	return text
+}
+
+// column is the name of a value within its experiment.
+func (v *Value) column() string {
+	if v.Part == nil {
+		return string(v.Name)
+	}
+	return string(v.Name) + "." + string(v.Part)
 }

@@ -188,33 +188,16 @@ func (s *Store) pages() (*lmdbfile.File, error) {
 	return pages, nil
 }
 
-// Records reads all records, ascending by number. It stops at its first error or yield's. A bad
-// store is a fault.Input that names the record.
-func (s *Store) Records(yield func(*Record) error) error {
-	pages, err := s.pages()
-	if err != nil {
-		return err
-	}
-	var yielded error
-	err = readAhead(pages, s.text, func(r *Record) error {
-		yielded = yield(r)
-		return yielded
-	})
-	if yielded != nil {
-		return yielded
-	}
-	if err == nil {
-		return s.Unchanged()
-	}
-	// hint of a record's error, or of another's
-	hint := cmp.Or(fault.HintOf(err),
-		"copy the store again, or use the lmdb folder of a stage of a torchcell build")
-	err = fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir, err)
+// wrong is the error of a bad store, or of one that was changed while it was read.
+func (s *Store) wrong(err error) error {
+	const hint = "copy the store again, or use the lmdb folder of a stage of a torchcell build"
+	err = fault.New(fault.Input, cmp.Or(fault.HintOf(err), hint),
+		"read torchcell store %s: %w", s.dir, err)
 	return inputfile.Explain(err, s)
 }
 
-// text is the text of a record's value. It is valid until inflate is reset.
-func (s *Store) text(number int, value []byte, inflate *inflater) ([]byte, error) {
+// text is the text of a record's value.
+func (s *Store) text(number int, value []byte) ([]byte, error) {
 	m := s.manifest
 	if m == nil {
 		return value, nil
@@ -224,7 +207,7 @@ func (s *Store) text(number int, value []byte, inflate *inflater) ([]byte, error
 			*m.Keyspace, manifestName)
 	}
 	if m.Codec == "zlib" {
-		return inflate.bytes(value)
+		return inflate(value)
 	}
 	return value, nil
 }
@@ -240,30 +223,18 @@ func recordHint(value []byte) string {
 	return "copy the store again, or write it again with torchcell"
 }
 
-// inflater decompresses records into one buffer after the other.
-type inflater struct {
-	reader io.ReadCloser
-	buffer bytes.Buffer
-}
-
-// bytes returns a record's text, which is valid until the buffer is reset.
-func (i *inflater) bytes(value []byte) ([]byte, error) {
-	var err error
-	if i.reader == nil {
-		i.reader, err = zlib.NewReader(bytes.NewReader(value))
-	} else {
-		err = i.reader.(zlib.Resetter).Reset(bytes.NewReader(value), nil)
-	}
+// inflate decompresses a record.
+func inflate(value []byte) ([]byte, error) {
+	in, err := zlib.NewReader(bytes.NewReader(value))
 	if err != nil {
 		return nil, err
 	}
-	start := i.buffer.Len()
-	if _, err := i.buffer.ReadFrom(io.LimitReader(i.reader, maxRecordBytes+1)); err != nil {
+	out := bytes.NewBuffer(make([]byte, 0, 8*len(value)))
+	if _, err := out.ReadFrom(io.LimitReader(in, maxRecordBytes+1)); err != nil {
 		return nil, err
 	}
-	text := i.buffer.Bytes()[start:]
-	if len(text) > maxRecordBytes {
+	if out.Len() > maxRecordBytes {
 		return nil, fmt.Errorf("found more than %d bytes", maxRecordBytes)
 	}
-	return text, nil
+	return out.Bytes(), nil
 }

@@ -111,16 +111,18 @@ func TestOrder(t *testing.T) {
 			}
 			for range 2 {
 				var got []int
-				err = store.Records(func(r *torchcell.Record) error {
+				for r, err := range store.Records() {
+					if err != nil {
+						t.Fatal(err)
+					}
 					got = append(got, r.Number)
 					value := r.Experiments[0].Values[0].Number
 					if value != float64(r.Number%1_000_000_000) {
 						t.Errorf("record %d has value %v", r.Number, value)
 					}
-					return nil
-				})
-				if err != nil || !slices.Equal(got, numbers) {
-					t.Errorf("%s, prefix %q: got %v, %v\nwant %v", name, prefix, got, err, numbers)
+				}
+				if !slices.Equal(got, numbers) {
+					t.Errorf("%s, prefix %q: got %v\nwant %v", name, prefix, got, numbers)
 				}
 			}
 		}

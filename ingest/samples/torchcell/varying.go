@@ -2,9 +2,6 @@ package torchcell
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -13,119 +10,84 @@ import (
 // varying finds the details in which experiments of the same genes, types and compounds differ.
 // Details that are the same in all records, or follow from the gene, do not become attributes.
 type varying struct {
-	experiments int
-	things      map[uint64]int // how many experiments have a gene of some type, or a compound
-	fields      map[string]*field
-	seen        []uint64
+	things map[thingKey]*seen
+	fields map[string]*field
+	now    []*seen // things of the experiment at hand
 }
+
+type thingKey struct{ of, variant string }
+
+// seen is a thing, and how many experiments have it.
+type seen struct{ times int }
 
 // field is what experiments have as the detail of one name.
 type field struct {
 	varies bool
-	values map[uint64]*value // by what they are said of
+	values map[*seen]*told
 }
 
-// value is the value of a field for one thing: the hash of its first text, and how many experiments
-// have it.
-type value struct {
+// told is what a field says of a thing: the hash of its first text, and how many experiments have
+// it.
+type told struct {
 	hash  uint64
 	times int
 }
 
 func newVarying() varying {
-	return varying{things: make(map[uint64]int), fields: make(map[string]*field)}
+	return varying{things: make(map[thingKey]*seen), fields: make(map[string]*field)}
 }
 
-// thing returns a hash of what the detail describes, 0 for the experiment.
-func (d *detail) thing() uint64 {
-	if d.of == nil {
-		return 0
+func (v *varying) thing(t thing) *seen {
+	found := v.things[thingKey{string(t.of), string(t.variant)}]
+	if found == nil {
+		found = new(seen)
+		v.things[thingKey{string(t.of), string(t.variant)}] = found
 	}
-	h := xxhash.New()
-	var size [8]byte
-	for _, text := range [][]byte{d.of, d.variant} {
-		binary.LittleEndian.PutUint64(size[:], uint64(len(text)))
-		_, _ = h.Write(size[:])
-		_, _ = h.Write(text)
-	}
-	return max(h.Sum64(), 1)
+	return found
 }
 
-// attributes notes an experiment's details, and adds them to its attributes.
-func (v *varying) attributes(e *Experiment) {
-	v.experiments++
-	v.seen = v.seen[:0]
-	for i := range e.things {
-		v.seen = append(v.seen, e.things[i].thing())
-	}
-	slices.Sort(v.seen)
-	for _, thing := range slices.Compact(v.seen) {
-		v.things[thing]++
-	}
-	slices.SortFunc(e.details, func(a, b detail) int {
-		return cmp.Or(bytes.Compare(a.name, b.name), bytes.Compare(a.of, b.of),
-			bytes.Compare(a.variant, b.variant), bytes.Compare(a.text, b.text))
-	})
-	for i := 0; i < len(e.details); {
-		end := i + 1
-		for end < len(e.details) && bytes.Equal(e.details[end].name, e.details[i].name) {
-			end++
+// note compares an experiment's details with those of earlier experiments.
+func (v *varying) note(e *Experiment) {
+	v.now = append(v.now[:0], v.thing(thing{})) // the experiment itself
+	for _, t := range e.things {
+		if at := v.thing(t); !slices.Contains(v.now, at) {
+			v.now = append(v.now, at)
 		}
-		v.note(e.details[i:end])
-		e.Attributes = append(e.Attributes, asValue(e.details[i:end]))
-		i = end
+	}
+	for _, at := range v.now {
+		at.times++
+	}
+	for details := range e.byName() {
+		f := v.fields[string(details[0].name)]
+		if f == nil {
+			f = &field{values: make(map[*seen]*told)}
+			v.fields[string(details[0].name)] = f
+		}
+		for len(details) > 0 && !f.varies {
+			same := 1 // details of one thing
+			text := details[0].text
+			for ; same < len(details) && details[same].isOf(details[0].thing); same++ {
+				text = slices.Concat(text, []byte{'|'}, details[same].text)
+			}
+			f.note(v.thing(details[0].thing), xxhash.Sum64(text))
+			details = details[same:]
+		}
 	}
 }
 
-// asValue joins the details of one name: GENE=TEXT of each gene or compound.
-func asValue(details []detail) Value {
-	first := &details[0]
-	v := Value{Name: first.name, Number: math.NaN(), Detail: !first.always}
-	if len(details) == 1 && first.of == nil && !math.IsNaN(first.number) {
-		v.Number = first.number
-		return v
-	}
-	if len(details) == 1 && first.of == nil {
-		v.Text = first.text
-		return v
-	}
-	for i := range details {
-		if i > 0 {
-			v.Text = append(v.Text, '|')
-		}
-		if details[i].of != nil {
-			v.Text = append(append(v.Text, details[i].of...), '=')
-		}
-		v.Text = append(v.Text, details[i].text...)
-	}
-	return v
+func (t thing) isOf(other thing) bool {
+	return bytes.Equal(t.of, other.of) && bytes.Equal(t.variant, other.variant)
 }
 
-// note compares the details of one name with those of earlier experiments.
-func (v *varying) note(details []detail) {
-	name := details[0].name
-	f := v.fields[string(name)]
-	if f == nil {
-		f = &field{values: make(map[uint64]*value)}
-		v.fields[string(name)] = f
+// note compares what is said of a thing with what was said before.
+func (f *field) note(at *seen, hash uint64) {
+	known := f.values[at]
+	if known == nil {
+		known = &told{hash: hash}
+		f.values[at] = known
 	}
-	for i := 0; i < len(details) && !f.varies; {
-		thing, text := details[i].thing(), details[i].text
-		end := i + 1
-		for ; end < len(details) && details[end].thing() == thing; end++ {
-			text = slices.Concat(text, []byte{'|'}, details[end].text)
-		}
-		i = end
-		hash := xxhash.Sum64(text)
-		known := f.values[thing]
-		if known == nil {
-			known = &value{hash: hash}
-			f.values[thing] = known
-		}
-		known.times++
-		f.varies = known.hash != hash
-	}
-	if f.varies {
+	known.times++
+	if f.varies = known.hash != hash; f.varies {
 		f.values = nil
 	}
 }
@@ -136,12 +98,8 @@ func (v *varying) constant(name string) bool {
 	if f == nil || f.varies {
 		return false
 	}
-	for thing, value := range f.values {
-		times := v.things[thing]
-		if thing == 0 {
-			times = v.experiments
-		}
-		if value.times != times {
+	for at, value := range f.values {
+		if value.times != at.times {
 			return false
 		}
 	}
