@@ -39,6 +39,14 @@ func TestFlagsAreFew(t *testing.T) {
 	}
 }
 
+// documents are the README and the pages of docs that people write.
+func documents(t *testing.T) []string {
+	t.Helper()
+	pages := slices.DeleteFunc(glob(t, "../..", "docs/*.md"),
+		func(path string) bool { return filepath.Base(path) == "commands.md" })
+	return append(pages, "../../README.md")
+}
+
 // The documents name no flag that no command has.
 func TestDocsNameFlags(t *testing.T) {
 	t.Parallel()
@@ -53,15 +61,13 @@ func TestDocsNameFlags(t *testing.T) {
 		strings.Fields("--bind --array --wait --wrap --mem --time --partition --cpus-per-task"),
 		strings.Fields("--gres --name"), // of SLURM, too
 		strings.Fields("--cores --snakefile --configfile --workflow-profile --forcerun"),
-		strings.Fields("--tcbuild --batches --cpu-time --model"), // of python/benchmarks
+		strings.Fields("--tcbuild --batches --cpu-time --model --hidden --layers --trace --device"),
+		strings.Fields("--batch-size --workers --prefetch --ranks --rounds"), // of python/benchmarks
+		strings.Fields("--nproc-per-node"),                                   // of torchrun
 	)
-	for _, document := range []string{
-		"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md",
-		"docs/architecture.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md",
-		"conf/cron/tcbuild",
-	} {
-		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)),
-			-1) {
+	for _, document := range append(documents(t), "../../CONTRIBUTING.md", "../../store/FORMAT.md",
+		"../../conf/cron/tcbuild") {
+		for _, flag := range flagPattern.FindAllString(read(t, document), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
 				t.Errorf("%s: no command has %s", document, flag)
 			}
@@ -87,9 +93,8 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	example := regexp.MustCompile(`(?m)^(    )?tcbuild .*`)
-	documents := []string{"README.md", "docs/input.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"}
-	for _, document := range documents {
-		for _, line := range example.FindAllString(joined.Replace(read(t, "../../"+document)), -1) {
+	for _, document := range documents(t) {
+		for _, line := range example.FindAllString(joined.Replace(read(t, document)), -1) {
 			// lines with variables are those of a workflow, which is run as printed
 			if !strings.Contains(line, " $") {
 				lines = append(lines, strings.TrimSpace(line))
@@ -105,6 +110,7 @@ func TestExamples(t *testing.T) {
 		root := newRoot(newEnv(io.Discard, io.Discard))
 		rest, _, _ = strings.Cut(rest, " | ")
 		rest, _, _ = strings.Cut(rest, " > ")
+		rest, _, _ = strings.Cut(rest, "  #")
 		words := shellWord.FindAllString(rest, -1)
 		for i, word := range words {
 			words[i] = strings.Trim(word, `'"`)

@@ -58,6 +58,25 @@ func TestSettingsOfOperations(t *testing.T) {
 	must(t, dir, "verify", "data/my/current/indices")
 }
 
+// The command for SLURM builds the dataset of the example.
+func TestFirstSLURMRun(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	command := regexp.MustCompile("`(sbatch --wait .*?)` \\|").
+		FindStringSubmatch(read(t, "../../docs/OPERATIONS.md"))
+	if command == nil {
+		t.Fatal("docs/OPERATIONS.md has no command for SLURM")
+	}
+	c := startCluster(t)
+	dir, environment := operations(t)
+	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml")})
+	environment = append(environment, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
+	if out, ok := runIn(t, dir, environment, "bash", "-euc", command[1]); !ok {
+		t.Fatal(out)
+	}
+	must(t, dir, "verify", "data/my/current/incidence")
+}
+
 // The commands under "Restoring" bring back what was lost or damaged, with the same data, also from
 // a version that an older one shares its files with.
 func TestRestoring(t *testing.T) {

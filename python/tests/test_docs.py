@@ -228,7 +228,7 @@ def test_concepts(tcbuild, work):
     assert [bits for _, bits, _ in table] == re.findall(r'class="mono">([01]+)<', variants)
 
 
-# docs/recipes.md. What a reader has already:
+# The guides. What a reader has already:
 
 
 def small_graph(folder: Path, genes: str = "YAL001C YAL002W YBR010W") -> None:
@@ -291,15 +291,19 @@ def another_organism(folder: Path, tcbuild: Tcbuild) -> None:
     write(folder, "reactome.csv", "a b", "KRAS TP53", delimiter=",")
 
 
-def single_cell(folder: Path, tcbuild: Tcbuild) -> None:
+def conditions(folder: Path, tcbuild: Tcbuild) -> None:
     (folder / "human/graph/nodes").mkdir(parents=True)
     write(folder, "human/graph/nodes/gene.tsv", "id", "KRAS", "MYC")
     rows = "condition,n\nKRAS+ctrl,1\nctrl,2\nKRAS+MYC,3\n"
     (folder / "conditions.csv").write_text(rows)
+
+
+def cells(folder: Path, tcbuild: Tcbuild) -> None:
+    conditions(folder, tcbuild)
     anndata = pytest.importorskip("anndata", reason="anndata is not installed")
     pd = pytest.importorskip("pandas")
-    conditions = ["KRAS+ctrl", "ctrl", "KRAS+MYC", "ctrl"]
-    obs = pd.DataFrame({"condition": conditions, "cell_type": ["K562", "K562", "RPE1", "RPE1"]})
+    labels = ["KRAS+ctrl", "ctrl", "KRAS+MYC", "ctrl"]
+    obs = pd.DataFrame({"condition": labels, "cell_type": ["K562", "K562", "RPE1", "RPE1"]})
     obs.index = obs.index.astype(str)
     anndata.AnnData(np.zeros((4, 2)), obs).write_h5ad(folder / "screen.h5ad")
 
@@ -312,17 +316,28 @@ def torchcell_store(folder: Path, tcbuild: Tcbuild) -> None:
     test_torchcell.write_store(folder / "build/processed/lmdb", texts)
 
 
+def nothing(folder: Path, tcbuild: Tcbuild) -> None:
+    pass
+
+
+GUIDES = {
+    section: f"docs/{name}.md"
+    for name in ("tables", "graphs", "splits", "single-cells", "training", "sharing")
+    for section in sections(f"docs/{name}.md")
+}
 GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
     "An Excel table": excel_table,
     "Standard gene names": standard_names,
     "Replicates": replicates,
     "Missing phenotypes": missing_phenotypes,
+    "Your own tables": nothing,
     "Another organism": another_organism,
-    "Single-cell conditions": single_cell,
+    "Conditions in a table": conditions,
+    "AnnData files": cells,
     "A torchcell store": torchcell_store,
 }
-
-PLAIN = [
+OF_A_DATASET = [
+    "Splits",
     "Publishing a dataset",
     "Worker processes",
     "Choosing samples in Python",
@@ -331,29 +346,30 @@ PLAIN = [
 ]
 ELSEWHERE = [
     "Several machines reading one dataset",  # below
-    "A first SLURM run",  # TestFirstSLURMRun in cmd/tcbuild
+    "Several processes, and resuming within an epoch",  # test_long_runs.py
 ]
 
 
-def test_no_recipe_is_left_out():
-    assert sorted([*GIVEN, *PLAIN, *ELSEWHERE]) == sorted(sections("docs/recipes.md"))
+def test_no_section_of_the_guides_is_left_out():
+    assert sorted([*GIVEN, *OF_A_DATASET, *ELSEWHERE]) == sorted(GUIDES)
 
 
 @pytest.mark.parametrize("section", GIVEN)
-def test_recipe(tcbuild, work, section, monkeypatch):
+def test_guide(tcbuild, work, section, monkeypatch):
     monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
     GIVEN[section](work, tcbuild)
-    variables = run(tcbuild, work, "docs/recipes.md", section)
+    variables = run(tcbuild, work, GUIDES[section], section)
     check = globals().get(f"check_{GIVEN[section].__name__}")
     if check:
         check(work, tcbuild, variables)
 
 
-@pytest.mark.parametrize("section", PLAIN)
-def test_recipe_for_a_dataset(tcbuild, dataset, section):
-    if any("torch" in text for _, text in sections("docs/recipes.md")[section]):
+@pytest.mark.parametrize("section", OF_A_DATASET)
+def test_guide_for_a_dataset(tcbuild, dataset, section, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
+    if any("torch" in text for _, text in sections(GUIDES[section])[section]):
         pytest.importorskip("torch", reason="PyTorch is not installed")
-    variables = run(tcbuild, dataset.parent, "docs/recipes.md", section)
+    variables = run(tcbuild, dataset.parent, GUIDES[section], section)
     check = globals().get("check_" + section.lower().replace(" ", "_"))
     if check:
         check(dataset, tcbuild, variables)
@@ -361,7 +377,7 @@ def test_recipe_for_a_dataset(tcbuild, dataset, section):
 
 def test_several_machines(tcbuild, dataset):
     pytest.importorskip("fsspec", reason="fsspec is not installed")
-    blocks = sections("docs/recipes.md")["Several machines reading one dataset"]
+    blocks = sections("docs/sharing.md")["Several machines reading one dataset"]
     (_, stage), (_, remote) = blocks
     shell(tcbuild, dataset.parent, stage.replace("/dev/shm", "memory"))
     with served(dataset.parent) as server:
@@ -369,7 +385,7 @@ def test_several_machines(tcbuild, dataset):
     assert server.requests
 
 
-# What recipes make:
+# What the guides make:
 
 
 def check_excel_table(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
@@ -399,10 +415,13 @@ def check_another_organism(folder: Path, tcbuild: Tcbuild, variables: dict) -> N
     ]
 
 
-def check_single_cell(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    genes = [["KRAS"], [], ["KRAS", "MYC"], []]
+def check_conditions(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     rows = tcbuild.samples(folder / "conditions", 3)
-    assert [row["genes"] for row in rows] == genes[:3]
+    assert [row["genes"] for row in rows] == [["KRAS"], [], ["KRAS", "MYC"]]
+
+
+def check_cells(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    genes = [["KRAS"], [], ["KRAS", "MYC"], []]
     assert [row["genes"] for row in tcbuild.samples(folder / "cells", 4)] == genes
     assert variables["control_row"].tolist() == [1, 1, 3, 3]
 
@@ -449,7 +468,7 @@ def test_worker_processes_of_a_script(dataset):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     start = "if __name__ == '__main__': multiprocessing.set_start_method('forkserver')"
     script = dataset.parent / "train.py"
-    text = code("docs/recipes.md", "Worker processes")
+    text = code("docs/training.md", "Worker processes")
     script.write_text(f"import multiprocessing\n{start}\n{text}")
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     command = [sys.executable, script]
