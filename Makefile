@@ -12,7 +12,7 @@ export OMP_WAIT_POLICY := passive
 # Runs go with CUDA support if its header is available, otherwise without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
-.PHONY: build-needs test-needs notices help build quickstart test check go-test race python-test python-versions exhaustive bench fuzz gpu-check wheels dist test-dist ptx fmt clean
+.PHONY: build-needs test-needs notices help build quickstart test check go-test race python-test python-versions exhaustive bench fuzz gpu-check wheels dist test-dist ptx fmt clean docs
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -154,6 +154,16 @@ dist: wheels ## dist/: the files of a release: wheels, archives, bills of materi
 
 test-dist: dist ## install a wheel without Go, and run the quickstart; build the program again elsewhere
 	$(RELEASE) release/test-dist.sh $(PYTHON)
+
+DOCS := bin/docs-venv
+
+$(DOCS)/installed: python/requirements-docs.txt | test-needs
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install -q -r $<
+	@touch $@
+
+docs: $(DOCS)/installed ## bin/site: the documentation as a site; a dead link is an error
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build -q
 
 notices: ## update THIRD_PARTY_NOTICES after a change of go.mod
 	docs/third-party-notices.sh > THIRD_PARTY_NOTICES

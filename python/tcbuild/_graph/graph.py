@@ -37,7 +37,7 @@ class CellGraph:
     w_growth: float64 [reactions], its column of the reactions; without one, 1 for reactions of the
         subsystem Growth and 0 for others; None without either column
     columns: node or edge type -> its columns beside ids and ends, such as scores and embeddings:
-        graph.columns["gene__physical__gene"]["score"]
+        `graph.columns["gene__physical__gene"]["score"]`
     """
 
     nodes: dict[str, list[str]]
