@@ -237,7 +237,7 @@ func TestRollback(t *testing.T) {
 		point(c.link)
 		f.changeState(t, func(s *rebuild.State) {
 			current := filepath.Base(glob(t, f.dir, "out/set/"+c.current+"-*")[0])
-			s.Current, s.Next, s.HeldBack = current, c.next, nil
+			s.Current, s.Next = current, c.next
 		})
 		run("allow_wildtype=true")
 		is("000004")

@@ -132,9 +132,9 @@ func describe(o rebuild.Overview, now time.Time) []string {
 		line("runs", "%s on %s, process %d of %s, since %s: %s; seen %s",
 			p.Task, p.Host, p.PID, p.User, clock(p.Begin), doing, ago(p.Seen))
 	}
-	if held := o.State.HeldBack; held != nil {
+	if o.HeldBack && o.Current != nil {
 		line("held back", "current stays at %s in place of %s, as somebody chose; "+
-			"'tcbuild rebuild --forward' ends this", held.Version, held.Newest)
+			"'tcbuild rebuild --forward' ends this", o.Current.Version, o.State.Current)
 	}
 	for _, problem := range o.Problems {
 		line("PROBLEM", "%s", problem)

@@ -30,6 +30,7 @@ type Chain struct {
 	Forward bool // make the newest version current, even if an operator went back to an older one
 
 	damage string // of the current version, which then shares nothing; "": none
+	parts  int    // in which the work must be cut; 0: any number
 }
 
 // Source is a file that stages read but no stage makes.
@@ -71,19 +72,24 @@ type Result struct {
 // The next run continues a run that was interrupted or failed, for example, for lack of disk space.
 // A run that failed because of its input, settings or verification leaves nothing behind.
 func (c *Chain) Run(ctx context.Context) (*Result, error) {
-	result := &Result{}
-	plan, held, err := c.planAndSweep()
+	plan, err := c.Plan()
 	if err != nil {
-		return result, err
+		return &Result{}, err
 	}
-	if held {
+	return c.carryOut(ctx, plan)
+}
+
+// carryOut is Run with a plan.
+func (c *Chain) carryOut(ctx context.Context, plan *Plan) (*Result, error) {
+	result := &Result{}
+	held, err := c.begin(plan)
+	switch {
+	case err != nil:
+		return result, err
+	case held:
 		return &Result{Version: plan.current.path, Unchanged: true}, nil
-	}
-	if plan.Ready != "" {
+	case plan.Ready != "":
 		return c.makeReadyCurrent(plan)
-	}
-	if err := c.createBuilding(plan); err != nil {
-		return result, err
 	}
 	err = c.runStages(ctx, plan, true, result)
 	if err == nil {
@@ -95,24 +101,19 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 	return result, c.clearDamage(plan, result.Version)
 }
 
-// planAndSweep makes the plan, and removes what killed runs left. held: an operator keeps current at an
-// older version.
-func (c *Chain) planAndSweep() (plan *Plan, held bool, err error) {
-	if plan, err = c.Plan(); err != nil {
-		return nil, false, err
+// begin removes what killed runs left. held: an operator keeps current at an older version.
+func (c *Chain) begin(plan *Plan) (held bool, err error) {
+	if err := c.sweep(plan); err != nil {
+		return false, err
 	}
-	if err = c.sweep(plan); err != nil {
-		return nil, false, err
-	}
-	held, err = c.isHeldBack(plan)
-	return plan, held, err
+	return c.isHeldBack(plan)
 }
 
 // discardUnlessResumable discards the unfinished version after an error that another run cannot
 // overcome, and returns the error.
 func (c *Chain) discardUnlessResumable(plan *Plan, err error) error {
 	if kind := fault.KindOf(err); err != nil && kind != fault.Failed && kind != fault.Busy {
-		c.warnIfLeft(plan.building, c.discard(plan.building))
+		c.warnIfLeft(plan.unfinished.path, c.discard(plan.unfinished.path))
 	}
 	return err
 }
@@ -132,6 +133,9 @@ func (c *Chain) makeReadyCurrent(plan *Plan) (*Result, error) {
 
 // runStages runs or links the missing stages, but without all none that is Apart.
 func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool, result *Result) error {
+	if err := c.createBuilding(plan); err != nil {
+		return err
+	}
 	for i, step := range plan.Steps {
 		if step.Action == Run && step.Apart && !all {
 			continue
@@ -162,7 +166,7 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool, result *Res
 // runStage runs a stage. If the stage read other files than the plan, its output is removed, so
 // that no later run mistakes it for the plan's.
 func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
-	read, err := step.Run(ctx, plan.building)
+	read, err := step.Run(ctx, plan.unfinished.path)
 	if err != nil {
 		return err
 	}
@@ -170,7 +174,7 @@ func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 		read[i].Name = c.Redact(read[i].Name)
 	}
 	if why := inputfile.Difference(step.record.Inputs, read); why != "" {
-		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.Output)))
+		return errors.Join(changed(why), c.discard(filepath.Join(plan.unfinished.path, step.Output)))
 	}
 	return nil
 }
@@ -188,7 +192,7 @@ func (c *Chain) link(plan *Plan, stage Stage) error {
 	if err := linkTree(output, whole); err != nil {
 		return fmt.Errorf("reuse %s: %w", output, err)
 	}
-	return os.Rename(whole, filepath.Join(plan.building, stage.Output))
+	return os.Rename(whole, filepath.Join(plan.unfinished.path, stage.Output))
 }
 
 // linkTree copies a file or folder with hard links; see disk.Link.

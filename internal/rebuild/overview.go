@@ -18,7 +18,8 @@ import (
 // Overview is what an operator wants to know about a dataset.
 type Overview struct {
 	Path     string       `json:"path"`
-	Current  *CurrentInfo `json:"current"` // nil: none yet
+	Current  *CurrentInfo `json:"current"`   // nil: none yet
+	HeldBack bool         `json:"held_back"` // current is at an older version, as somebody chose
 	State    *State       `json:"state"`
 	Problems []string     `json:"problems"` // empty if all is well
 }
@@ -73,6 +74,7 @@ func overview(dir string) (Overview, error) {
 		if o.Current, err = currentInfo(filepath.Join(dir, link)); err != nil {
 			problem("current cannot be read: %v", err)
 		}
+		o.HeldBack = o.State.IsHeldBack(filepath.Base(link))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		problem("current is not a symbolic link: remove it, and run the rebuild again")
 	} else if _, finished, _ := Folders(dir); len(finished) > 0 {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"tcbuild/fault"
@@ -33,7 +32,6 @@ type Pinned struct {
 	Positions int      `json:"positions"` // of all masks of a sample together
 	Columns   int      `json:"columns"`   // phenotypes and attributes
 
-	Program     string   `json:"program"`
 	Fingerprint string   `json:"fingerprint"` // of the whole chain
 	Stages      []Record `json:"stages"`
 }
@@ -41,25 +39,21 @@ type Pinned struct {
 // pin writes the plan.
 func (r *Rebuild) pin(plan *Plan) (*Pinned, error) {
 	p := &Pinned{
-		Run: plan.run, Made: time.Now().UTC().Truncate(time.Second), User: me(),
-		Parts: plan.parts, Variants: r.Variants, Program: r.Program,
+		Run: plan.unfinished.Run, Made: time.Now().UTC().Truncate(time.Second), User: me(),
+		Parts: r.parts, Variants: r.Variants,
 		Fingerprint: plan.Fingerprint, Stages: plan.records(),
 	}
-	dir := plan.building
 	if plan.Ready != "" {
-		dir, p.Version = plan.Ready, filepath.Base(plan.Ready)
-		p.Run = readVersion(plan.Ready).Run
+		p.Version, p.Run = filepath.Base(plan.Ready), readVersion(plan.Ready).Run
+		return p, disk.WriteJSON(filepath.Join(r.Dir, PlanName), p)
 	}
-	m, err := store.ReadManifest(filepath.Join(dir, r.first()))
-	if err != nil && p.Version != "" { // an older version, of other variants, has nothing to do
-		m, err = &store.Manifest{}, nil
-	}
+	m, err := store.ReadManifest(filepath.Join(plan.unfinished.path, r.first()))
 	if err != nil {
 		return nil, err
 	}
 	p.Samples, p.Positions = m.Samples, m.MaskPositions()
 	p.Columns = len(m.Phenotypes) + len(m.Attributes)
-	if p.Version == "" && p.Parts > max(p.Samples, 1) {
+	if p.Parts > max(p.Samples, 1) {
 		return nil, fault.New(fault.Usage, "give fewer with --parts",
 			"prepare %s: found %d parts, expected at most %d, one per sample",
 			r.Dir, p.Parts, p.Samples)
@@ -90,31 +84,37 @@ func (c *Chain) superseded(format string, args ...any) error {
 	return fault.New(fault.Busy, hintPrepare, "rebuild %s: %w", c.Dir, fmt.Errorf(format, args...))
 }
 
-// checkPinned checks that settings, inputs and program are still as planned.
-func (r *Rebuild) checkPinned(p *Pinned) error {
-	now, err := r.records()
-	if errors.Is(err, fs.ErrNotExist) {
-		return r.superseded("since the plan was made, %w", err)
+// pinned returns the plan that Prepare has pinned, and the same plan with what is done by now. It
+// fails if settings, inputs or program have changed, or if the plan has no unfinished version any
+// more. It is done if there is a finished version.
+func (r *Rebuild) pinned() (pinned *Pinned, plan *Plan, done bool, err error) {
+	if pinned, err = ReadPinned(r.Dir); err != nil {
+		return nil, nil, false, err
+	}
+	r.Force = false // it was Prepare's
+	if plan, err = r.Plan(); errors.Is(err, fs.ErrNotExist) {
+		err = r.superseded("since the plan was made, %w", err)
 	}
 	if err != nil {
-		return err
+		return nil, nil, false, err
 	}
-	if fingerprint(now) != p.Fingerprint {
-		return r.superseded("since the plan was made, %s", whatDiffers(p.Stages, now))
+	done = pinned.Version != "" || plan.Ready != ""
+	unfinished := readVersion(plan.unfinished.path)
+	switch {
+	case plan.Fingerprint != pinned.Fingerprint:
+		err = r.superseded("since the plan was made, %s",
+			whatDiffers(pinned.Stages, plan.records()))
+	case done:
+	case unfinished == nil && pinned.User != me():
+		err = r.superseded("the plan belongs to %s", pinned.User)
+	case unfinished == nil || unfinished.Run != pinned.Run:
+		err = r.superseded("the plan was superseded by another run")
+	case unfinished.Damage != "":
+		err = fault.New(fault.Damaged, hintPrepare, "rebuild %s: %s", r.Dir, unfinished.Damage)
+	case !plan.resumed:
+		err = r.superseded("the unfinished version belongs to %s", ownerOf(unfinished.path))
 	}
-	return nil
-}
-
-// published reports whether there is a version of the pinned run.
-func (c *Chain) published(p *Pinned) bool {
-	if p.Version != "" {
-		return true
-	}
-	_, names, _ := Folders(c.Dir)
-	return slices.ContainsFunc(names, func(name string) bool {
-		v := readVersion(filepath.Join(c.Dir, name))
-		return v != nil && v.Run == p.Run
-	})
+	return pinned, plan, done, err
 }
 
 // me returns the user's name.

@@ -40,11 +40,9 @@ type Plan struct {
 	Fingerprint string // of the whole chain: 64 hexadecimal digits
 	Ready       string // folder of a version that equals what the chain would make; "": none
 
-	current  *version // nil when there is none
-	building string   // folder of the unfinished version
-	resumed  bool
-	run      string // version.Run
-	parts    int    // version.Parts
+	current    *version // nil when there is none
+	unfinished *version // the one that the chain makes
+	resumed    bool     // it exists already
 }
 
 // Step is a stage's entry in a plan.
@@ -81,20 +79,16 @@ func (c *Chain) Plan() (*Plan, error) {
 	if plan.current, err = c.current(); err != nil {
 		return nil, err
 	}
-	plan.building = c.building(plan.Fingerprint)
-	unfinished := readVersion(plan.building)
-	// another user's files must not be published
-	usable := unfinished != nil && unfinished.Damage == "" && disk.IsMine(plan.building)
-	plan.resumed = usable && !c.Force
-	if plan.resumed {
-		plan.run, plan.parts = unfinished.Run, unfinished.Parts
-	} else {
-		plan.run, unfinished = newRun(), nil
+	path := c.building(plan.Fingerprint)
+	plan.unfinished = readVersion(path)
+	plan.resumed = plan.unfinished != nil && c.resumes(plan.unfinished)
+	if !plan.resumed {
+		plan.unfinished = &version{Run: newRun(), Parts: c.parts, path: path}
 	}
 	for i, stage := range c.Stages {
 		step := Step{Stage: stage, record: records[i]}
 		switch {
-		case unfinished.has(step):
+		case plan.unfinished.has(step):
 			step.Action, step.Why = Done, "done already"
 		case c.Force:
 			step.Action, step.Why = Run, forced
@@ -154,6 +148,13 @@ func (c *Chain) recorded(options map[string]string) map[string]string {
 		}
 	}
 	return recorded
+}
+
+// resumes reports whether a run may continue an unfinished version. Another user's files must not be
+// published, and parts agree on how the work is cut.
+func (c *Chain) resumes(unfinished *version) bool {
+	isCut := c.parts == 0 || c.parts == unfinished.Parts
+	return isCut && !c.Force && unfinished.Damage == "" && disk.IsMine(unfinished.path)
 }
 
 // building is the folder of the user's unfinished version with a fingerprint.
@@ -276,17 +277,18 @@ func fingerprint(stages []Record) string {
 // recordDone records that a step is done, whose output is complete.
 func (p *Plan) recordDone(done *Step) (err error) {
 	done.Action = Done
-	v := version{Run: p.run, Parts: p.parts}
+	v := p.unfinished
+	v.Stages = nil
 	for _, step := range p.Steps {
 		if step.Action != Done {
 			continue
 		}
-		if step.record.Bytes, err = fileBytes(filepath.Join(p.building, step.Output), step.Added); err != nil {
+		if step.record.Bytes, err = fileBytes(filepath.Join(v.path, step.Output), step.Added); err != nil {
 			return err
 		}
 		v.Stages = append(v.Stages, step.record)
 	}
-	return v.write(p.building)
+	return v.write()
 }
 
 // createBuilding creates the folder of the unfinished version, in place of one that the plan does
@@ -295,11 +297,11 @@ func (c *Chain) createBuilding(plan *Plan) error {
 	if plan.resumed {
 		return nil
 	}
-	if err := c.discard(plan.building); err != nil {
+	if err := c.discard(plan.unfinished.path); err != nil {
 		return err
 	}
-	if err := os.Mkdir(plan.building, 0o777); err != nil {
+	if err := os.Mkdir(plan.unfinished.path, 0o777); err != nil {
 		return fmt.Errorf("rebuild %s: %w", c.Dir, err)
 	}
-	return (&version{Run: plan.run, Parts: plan.parts}).write(plan.building)
+	return plan.unfinished.write()
 }

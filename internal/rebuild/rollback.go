@@ -1,80 +1,60 @@
 package rebuild
 
 import (
-	"os"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"path/filepath"
-	"slices"
 
 	"tcbuild/fault"
 )
 
-// HeldBack says that an operator pointed current at an older version. It stays there until inputs
-// or settings change, or until somebody asks to go forward.
-type HeldBack struct {
-	Version string   `json:"version"` // current
-	Newest  string   `json:"newest"`  // current before
-	Stages  []Record `json:"stages"`  // of the newest
+// IsHeldBack reports whether an operator has pointed current at an older version. A crash between
+// two steps of publishing does not count.
+func (s *State) IsHeldBack(current string) bool {
+	areVersions := IsVersion(current) && IsVersion(s.Current)
+	return areVersions && Number(current) < Number(s.Current) && current != s.Next
 }
 
-// isHeldBack reports whether current stays at an older version, and logs it. It records whether an
-// operator has moved the link since the last run; a crash between two steps of publishing does not
-// count.
+// isHeldBack reports whether current stays at an older version, and logs it. It stays there until
+// inputs or settings change, or until somebody asks to go forward.
 func (c *Chain) isHeldBack(plan *Plan) (bool, error) {
 	state, err := ReadState(c.Dir)
 	if err != nil || plan.current == nil {
 		return false, err
 	}
-	link, err := os.Readlink(filepath.Join(c.Dir, Current))
-	if err != nil || !IsVersion(filepath.Base(link)) {
-		return false, err
-	}
-	now, held := filepath.Base(link), state.HeldBack
-	if held != nil && held.Version != now {
-		held = nil
-	}
-	older := IsVersion(state.Current) && Number(now) < Number(state.Current)
-	if held == nil && older && now != state.Next {
-		held = &HeldBack{Version: now, Newest: state.Current, Stages: plan.records()}
-		if newest := readVersion(filepath.Join(c.Dir, state.Current)); newest != nil {
-			held.Stages = newest.Stages
-		}
-	}
-	why := ""
+	now, why := filepath.Base(plan.current.path), ""
 	switch {
-	case held == nil:
+	case !state.IsHeldBack(now):
 	case c.Forward:
 		why = "--forward"
 	case c.Force:
 		why = forced
-	default:
-		why = whatChanged(held.Stages, plan.records())
-	}
-	if held != nil && why != "" {
-		c.Log.Info("going forward from an older version", "version", now, "why", why)
-		held = nil
-	}
-	if held != nil && c.damage != "" {
+	case content(plan.records()) != state.Content:
+		why = "inputs or settings have changed"
+	case c.damage != "":
 		return true, fault.New(fault.Damaged, "go forward: --forward builds a new one",
 			"rebuild %s: an operator chose version %s, and it is damaged: %s", c.Dir, now, c.damage)
-	}
-	if held != nil {
+	default:
 		c.Log.Warn("current stays at an older version, which an operator chose; --forward ends this",
-			"version", now, "newest", held.Newest)
+			"version", now, "newest", state.Current)
+		return true, nil
 	}
-	return held != nil, UpdateState(c.Dir, func(s *State) {
-		s.HeldBack = held
-		if held == nil {
-			s.Current, s.Next = now, ""
-		}
+	if why != "" {
+		c.Log.Info("going forward from an older version", "version", now, "why", why)
+	}
+	return false, UpdateState(c.Dir, func(s *State) {
+		s.Current, s.Next, s.Content = now, "", plan.current.content()
 	})
 }
 
-// whatChanged names an input or setting that differs between two plans, "" if nothing but the
-// program does.
-func whatChanged(was, now []Record) string {
-	now = slices.Clone(now)
-	for i := range min(len(was), len(now)) {
-		now[i].Program = was[i].Program
+// content is a digest of the inputs and settings of stages, whatever the program.
+func content(stages []Record) string {
+	sum := sha256.New()
+	for _, record := range stages {
+		record.Program, record.Fingerprint, record.Bytes = "", "", 0
+		text, _ := json.Marshal(record) // texts and numbers, which always have a JSON form
+		sum.Write(text)
 	}
-	return whatDiffers(was, now)
+	return fmt.Sprintf("%x", sum.Sum(nil))
 }

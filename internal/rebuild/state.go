@@ -24,8 +24,8 @@ const stateLock = ".lock-state"
 // State is what operators see of a dataset, and what a run must know about earlier ones.
 type State struct {
 	Current  string    `json:"current"`             // version that a run last made current
+	Content  string    `json:"content"`             // its inputs and settings: a digest
 	Next     string    `json:"next,omitempty"`      // version that a run is about to make current
-	HeldBack *HeldBack `json:"held_back,omitempty"` // an operator went back to an older version
 	UpToDate time.Time `json:"up_to_date,omitzero"` // when the dataset was last up to date
 	// when its files were last compared with digests
 	Scrubbed time.Time `json:"scrubbed,omitzero"`

@@ -34,23 +34,21 @@ func (k StepKind) HasParts() bool { return k == Build || k == Verify }
 // Prepare makes what the parts need, and pins the plan for them. If there is nothing to do, the
 // plan says so. The caller holds the lock alone.
 func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
+	r.parts = parts
 	result := &Result{}
-	plan, held, err := r.planAndSweep()
+	plan, err := r.Plan()
+	if err != nil {
+		return result, err
+	}
+	held, err := r.begin(plan)
 	if err != nil {
 		return result, err
 	}
 	if held {
 		plan.Ready = plan.current.path
 	}
-	if plan.resumed && plan.parts != parts {
-		plan.run = newRun()
-		if err := plan.removeOthers(); err != nil { // it is cut differently
-			return result, err
-		}
-	}
-	plan.parts = parts
 	if plan.Ready == "" {
-		err = r.prepare(ctx, plan, result)
+		err = r.runStages(ctx, plan, false, result)
 	}
 	if err == nil {
 		err = r.checkUnchanged(plan)
@@ -70,55 +68,28 @@ func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 	return result, nil
 }
 
-func (r *Rebuild) prepare(ctx context.Context, plan *Plan, result *Result) error {
-	if err := r.createBuilding(plan); err != nil {
-		return err
-	}
-	if v := readVersion(plan.building); plan.resumed && v != nil {
-		v.Run, v.Parts = plan.run, plan.parts
-		if err := v.write(plan.building); err != nil {
-			return err
-		}
-	}
-	return r.runStages(ctx, plan, false, result)
-}
-
 // Part builds or verifies part I of N of every variant. A part that is done is skipped. The caller
 // shares the lock with other parts.
 func (r *Rebuild) Part(ctx context.Context, kind StepKind, part, parts int) error {
-	pinned, err := ReadPinned(r.Dir)
-	if err != nil {
+	pinned, plan, done, err := r.pinned()
+	switch {
+	case err != nil:
 		return err
-	}
-	if pinned.Parts != parts {
+	case pinned.Parts != parts:
 		return r.superseded("found part %d of %d, but the plan has %d parts",
 			part, parts, pinned.Parts)
-	}
-	if err := r.checkPinned(pinned); err != nil {
-		return err
-	}
-	if r.published(pinned) {
+	case done:
 		return nil
 	}
-	dir := r.building(pinned.Fingerprint)
-	unfinished := readVersion(dir)
-	switch {
-	case unfinished == nil && pinned.User != me():
-		return r.superseded("the plan belongs to %s", pinned.User)
-	case unfinished == nil || unfinished.Run != pinned.Run:
-		return r.superseded("the plan was superseded by another run")
-	case unfinished.Damage != "":
-		return unfinished.damaged(r.Dir)
-	}
-	p := parted{Rebuild: r, version: dir, done: unfinished, part: part - 1, parts: parts}
+	p := parted{Rebuild: r, plan: plan, version: plan.unfinished.path, part: part - 1, parts: parts}
 	if kind == Build {
 		err = p.build(ctx)
 	} else {
 		err = p.verify(ctx)
 	}
 	if fault.KindOf(err) == fault.Damaged { // other parts cannot help: prepare must start again
-		unfinished.Damage = err.Error()
-		if err := unfinished.write(dir); err != nil {
+		plan.unfinished.Damage = err.Error()
+		if err := plan.unfinished.write(); err != nil {
 			r.Log.Warn("the damage is not recorded", "error", err)
 		}
 	}
@@ -128,14 +99,15 @@ func (r *Rebuild) Part(ctx context.Context, kind StepKind, part, parts int) erro
 // parted is one part of an unfinished version.
 type parted struct {
 	*Rebuild
+	plan        *Plan
 	version     string // folder
-	done        *version
-	part, parts int // part counts from 0
+	part, parts int    // part counts from 0
 }
 
-// missing reports whether the record of the version has no such stage.
+// missing reports whether a stage is not done.
 func (p *parted) missing(stage string) bool {
-	return !slices.ContainsFunc(p.done.Stages, func(r Record) bool { return r.Stage == stage })
+	is := func(step Step) bool { return step.Name == stage && step.Action != Done }
+	return slices.ContainsFunc(p.plan.Steps, is)
 }
 
 // build builds the part's shards in every variant that has shards.
@@ -314,26 +286,12 @@ func piecePath(dataset string, piece gpuverify.Part) string {
 // Publish completes the pinned plan: it adds up the parts' reports, switches current and removes
 // old versions. The caller holds the lock alone.
 func (r *Rebuild) Publish(ctx context.Context) (*Result, error) {
-	pinned, err := ReadPinned(r.Dir)
+	pinned, plan, _, err := r.pinned()
 	if err != nil {
 		return &Result{}, err
-	}
-	plan, err := r.Plan()
-	if err != nil {
-		return &Result{}, err
-	}
-	unfinished := readVersion(plan.building)
-	switch {
-	case plan.Fingerprint != pinned.Fingerprint:
-		return &Result{}, r.superseded("since the plan was made, %s",
-			whatDiffers(pinned.Stages, plan.records()))
-	case unfinished != nil && unfinished.Damage != "":
-		return &Result{}, unfinished.damaged(r.Dir)
-	case !r.published(pinned) && plan.run != pinned.Run:
-		return &Result{}, r.superseded("the plan was superseded by another run")
 	}
 	r.gathering = pinned.Parts
-	return r.Run(ctx)
+	return r.carryOut(ctx, plan)
 }
 
 // buildWhenFree builds a dataset, and waits while another process builds the same part of it.

@@ -48,9 +48,12 @@ func readVersion(path string) *version {
 	return v
 }
 
-// damaged returns the error of a version in which a part has found damage.
-func (v *version) damaged(dir string) error {
-	return fault.New(fault.Damaged, hintPrepare, "rebuild %s: %s", dir, v.Damage)
+// content identifies the inputs and settings of a version, whatever program made it.
+func (v *version) content() string {
+	if v == nil {
+		return ""
+	}
+	return content(v.Stages)
 }
 
 // has reports whether a version holds the output of a stage, whole.
@@ -66,7 +69,7 @@ func (v *version) has(step Step) bool {
 	return err == nil && bytes == v.Stages[i].Bytes
 }
 
-func (v *version) write(dir string) error { return disk.WriteJSON(filepath.Join(dir, RecordName), v) }
+func (v *version) write() error { return disk.WriteJSON(filepath.Join(v.path, RecordName), v) }
 
 // fileBytes is the size of all files of an output together, but for those that were added to it. A
 // link, pipe or device among them is an error.
@@ -156,8 +159,8 @@ func (c *Chain) publish(plan *Plan) (string, error) {
 	name := fmt.Sprintf("%06d-%.8s", next, plan.Fingerprint)
 	path := filepath.Join(c.Dir, name)
 	for _, step := range []func() error{
-		func() error { return disk.SyncTree(plan.building) },
-		func() error { return os.Rename(plan.building, path) },
+		func() error { return disk.SyncTree(plan.unfinished.path) },
+		func() error { return os.Rename(plan.unfinished.path, path) },
 		func() error { return c.makeCurrent(name) },
 	} {
 		if err := step(); err != nil {
@@ -184,12 +187,14 @@ func (c *Chain) makeCurrent(name string) error {
 	if err := disk.Sync(c.Dir); err != nil {
 		c.Log.Warn("a power failure may undo this", "version", name, "error", err)
 	}
-	return UpdateState(c.Dir, func(s *State) { s.Current, s.Next, s.HeldBack = name, "", nil })
+	return UpdateState(c.Dir, func(s *State) {
+		s.Current, s.Next, s.Content = name, "", readVersion(filepath.Join(c.Dir, name)).content()
+	})
 }
 
 // removeOthers removes from the unfinished version all but the outputs of finished stages.
 func (p *Plan) removeOthers() error {
-	entries, err := os.ReadDir(p.building)
+	entries, err := os.ReadDir(p.unfinished.path)
 	if err != nil {
 		return err
 	}
@@ -199,7 +204,7 @@ func (p *Plan) removeOthers() error {
 		if made {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(p.building, entry.Name())); err != nil {
+		if err := os.RemoveAll(filepath.Join(p.unfinished.path, entry.Name())); err != nil {
 			return err
 		}
 	}
@@ -232,7 +237,7 @@ func (c *Chain) sweep(plan *Plan) error {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(c.Dir, entry.Name())
-		resumable := path == plan.building && plan.Ready == ""
+		resumable := path == plan.unfinished.path && plan.Ready == ""
 		switch {
 		case strings.HasPrefix(entry.Name(), temporaryPrefix):
 			c.warnIfLeft(path, os.RemoveAll(path))
