@@ -56,9 +56,9 @@ const (
 	mostFiles   = 100
 )
 
-// composer lists the files that it reads, and notes the top-level keys that they name by ${…}.
+// composer counts the files that it reads, and notes the top-level keys that they name by ${…}.
 type composer struct {
-	paths []string
+	files int
 	named map[string]bool
 }
 
@@ -84,7 +84,7 @@ func (c *composer) compose(path, from string, parents []string) (*yaml.Node, err
 		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a cycle: %s",
 			from, strings.Join(append(parents, path), " -> "))
 	}
-	if c.paths = append(c.paths, path); len(c.paths) > mostFiles {
+	if c.files++; c.files > mostFiles {
 		return nil, fault.New(fault.Usage, "copy the settings into fewer files",
 			"read settings%s: found defaults lists that lead to more than %d files", from, mostFiles)
 	}

@@ -28,7 +28,6 @@ type Settings struct {
 	root       *yaml.Node        // a mapping; its keys are canonical
 	referenced map[string]bool   // the keys that settings name by ${…}
 	secrets    map[string]string // references, by the value of the environment variable
-	files      []string          // paths of the settings files, and names of presets
 }
 
 // Load reads the settings file at path, if path is not empty, and applies the overrides. If there
@@ -57,9 +56,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 	if err := r.check(root, ""); err != nil {
 		return nil, err
 	}
-	return &Settings{
-		root: root, referenced: files.named, secrets: r.secrets, files: files.paths,
-	}, nil
+	return &Settings{root: root, referenced: files.named, secrets: r.secrets}, nil
 }
 
 // Redact replaces values of environment variables in a text with the references to them in the
@@ -140,27 +137,4 @@ func (s *Settings) Entries() []Entry {
 func (s *Settings) Entry(key string) (Entry, bool) {
 	value := child(s.root, key)
 	return Entry{Key: key, Value: value, Referenced: s.referenced[key]}, value != nil
-}
-
-// Files returns the paths of the settings files that were read, and the names of presets.
-func (s *Settings) Files() []string { return s.files }
-
-// Texts returns all values that are neither sections nor lists, except those under some top-level
-// keys.
-func (s *Settings) Texts(except func(key string) bool) (texts []string) {
-	var addTexts func(node *yaml.Node)
-	addTexts = func(node *yaml.Node) {
-		if node.Kind == yaml.ScalarNode {
-			texts = append(texts, node.Value)
-		}
-		for _, below := range node.Content {
-			addTexts(below)
-		}
-	}
-	for _, entry := range s.Entries() {
-		if !except(entry.Key) {
-			addTexts(entry.Value)
-		}
-	}
-	return texts
 }

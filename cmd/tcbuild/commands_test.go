@@ -100,9 +100,9 @@ the next run for the same name removes that folder; so does @tcbuild clean@.
 
 No output replaces what exists, except that a page, a report, a list, metrics, a copy by @stage@ or
 the files of @croissant@ replace an earlier one of the same kind, which they know by a marker in it.
-A log is appended to a file that is empty or begins with a line of a log. An output is never a file
-that the command reads, a link, or inside a dataset, a graph or a version of @rebuild@. Commands
-check this before they start to work. Paths with control characters are refused.
+A log is appended to a file that is empty or begins with a line of a log. An output is never a link,
+or inside a dataset, a graph or a version of @rebuild@, and its path has no control characters.
+Commands check this before they start to work.
 
 A dataset is a folder:
 

@@ -41,11 +41,7 @@ func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) 
 		if err := missingFlags(cmd); err != nil {
 			return err
 		}
-		reads, err := e.readPaths(cmd, args)
-		if err != nil {
-			return err
-		}
-		if err := checkOutputs(cmd.Flags(), reads); err != nil {
+		if err := checkOutputs(cmd.Flags()); err != nil {
 			return err
 		}
 		e.openLog()

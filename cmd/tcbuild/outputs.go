@@ -10,13 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
@@ -97,15 +94,8 @@ func markedJSON(value any, by string) ([]byte, error) {
 		append(bytes.TrimPrefix(text, []byte("{\n")), '\n')...), nil
 }
 
-// checkOutputs refuses outputs that would destroy something: see check. reads are the files that
-// the command reads.
-func checkOutputs(flags *pflag.FlagSet, reads []string) error {
-	var infos []fs.FileInfo
-	for _, path := range reads {
-		if info, err := os.Stat(path); err == nil {
-			infos = append(infos, info)
-		}
-	}
+// checkOutputs refuses outputs that would destroy something: see check.
+func checkOutputs(flags *pflag.FlagSet) error {
 	var outputs []*output
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if o, ok := flag.Value.(*output); ok && !o.isUnused() {
@@ -121,16 +111,16 @@ func checkOutputs(flags *pflag.FlagSet, reads []string) error {
 		}
 	}
 	for _, o := range outputs {
-		if err := o.check(infos); err != nil {
+		if err := o.check(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// check applies the rule for outputs: replace only what tcbuild wrote for the same output, never a
-// file that the command reads or one inside a dataset, graph or version, and follow no links.
-func (o *output) check(reads []fs.FileInfo) error {
+// check applies the rule for outputs: replace only what tcbuild wrote for the same output, so never
+// an input, nothing inside a dataset, graph or version, and follow no links.
+func (o *output) check() error {
 	path := *o.path
 	first := path // that the command writes
 	if o.role == folderOutput {
@@ -156,21 +146,7 @@ func (o *output) check(reads []fs.FileInfo) error {
 	if err := disk.CheckFile(path); err != nil {
 		return err
 	}
-	isSame := func(read fs.FileInfo) bool { return os.SameFile(info, read) }
-	if slices.ContainsFunc(reads, isSame) {
-		return fault.New(fault.Usage, "name another file",
-			"write %s: the command reads this file", path)
-	}
-	if err := o.checkOurs(); err != nil {
-		return err
-	}
-	var stat unix.Stat_t
-	if o.role == appended && unix.Lstat(path, &stat) == nil && stat.Nlink > 1 {
-		return fault.New(fault.Usage, "name another file",
-			"write %s: the file has other names (hard links), and would be changed under them, too",
-			path)
-	}
-	return nil
+	return o.checkOurs()
 }
 
 // mostBegin is how many bytes are read to recognize a file: more than a log line has.
@@ -260,7 +236,7 @@ func holds(dir string) string {
 	}
 	name := filepath.Base(dir)
 	isVersion := rebuild.IsVersion(name) || rebuild.IsUnfinished(name)
-	tables, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "nodes", "gene.*"))
+	tables, _ := fs.Glob(os.DirFS(dir), "nodes/gene.*")
 	switch {
 	case there("manifest.json") && there("graph"), there(".build", "plan.json"):
 		return "a dataset"
@@ -270,11 +246,6 @@ func holds(dir string) string {
 		return "a version of a dataset"
 	}
 	return ""
-}
-
-// escapeGlob returns a pattern that matches only this path.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // resolve makes a path absolute and resolves the links in its folder, as far as that folder exists.
@@ -297,49 +268,4 @@ func checkPrintable(path string) error {
 			"read path %s: found a control character in it", fault.Quote(path))
 	}
 	return nil
-}
-
-// pathWords name values that are paths, in the usage of flags.
-var pathWords = []string{"FILE", "DIR", "DATASET"}
-
-// isPath reports whether the value of a flag is a path.
-func isPath(flag *pflag.Flag) bool {
-	_, isOutput := flag.Value.(*output)
-	word, _ := pflag.UnquoteUsage(flag)
-	return isOutput || slices.Contains(pathWords, word)
-}
-
-// readPaths returns everything in a command's arguments, flags and settings that may be the path of
-// a file to read. It refuses paths that would break a log or a page.
-func (e *env) readPaths(cmd *cobra.Command, args []string) (paths []string, err error) {
-	outputs := make(map[string]bool)
-	for _, path := range args {
-		err = errors.Join(err, checkPrintable(path))
-	}
-	texts := slices.Clone(args)
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		_, isOutput := flag.Value.(*output)
-		outputs[settingOf(flag)] = isOutput
-		list, isList := flag.Value.(pflag.SliceValue)
-		switch {
-		case isOutput || !flag.Changed:
-		case isList:
-			texts = append(texts, list.GetSlice()...)
-		default:
-			texts = append(texts, flag.Value.String())
-		}
-		if isPath(flag) {
-			err = errors.Join(err, checkPrintable(flag.Value.String()))
-		}
-	})
-	texts = append(texts, e.settings.Texts(func(key string) bool { return outputs[key] })...)
-	for _, text := range texts {
-		if wrong := checkPrintable(text); wrong != nil && disk.Exists(text) {
-			err = errors.Join(err, wrong)
-		}
-		// gene=FILE, combinations:FILE:2
-		parts := strings.FieldsFunc(text, func(r rune) bool { return r == '=' || r == ':' })
-		paths = append(append(paths, text), parts...)
-	}
-	return append(paths, e.settings.Files()...), err
 }

@@ -187,11 +187,6 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 		return o.show(e)
 	}
 	chain, chainErr := o.chain(e)
-	if chain != nil {
-		if err := checkOutputs(o.given, chain.Reads()); err != nil {
-			return err
-		}
-	}
 	sharing := disk.Alone
 	if o.step.HasParts() {
 		sharing = disk.Shared

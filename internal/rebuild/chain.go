@@ -213,17 +213,6 @@ func linkTree(from, to string) error {
 	})
 }
 
-// Reads returns the paths of the files that the stages read, and of the locks.
-func (c *Chain) Reads() []string {
-	paths := []string{filepath.Join(c.Dir, lockName), filepath.Join(c.Dir, stateLock)}
-	for _, stage := range c.Stages {
-		for _, source := range stage.Sources {
-			paths = append(paths, source.Path)
-		}
-	}
-	return paths
-}
-
 // lockName is the file that the process, or the parts, at work on a version lock.
 const lockName = ".lock"
 
