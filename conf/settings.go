@@ -60,8 +60,12 @@ func Load(path string, overrides []string) (*Settings, error) {
 }
 
 // Redact replaces values of environment variables in a text with the references to them in the
-// settings. Values of fewer than least bytes stay, as other words may contain them.
+// settings. Values of fewer than least bytes stay, as other words may contain them. Nil settings
+// have none.
 func (s *Settings) Redact(text string, least int) string {
+	if s == nil {
+		return text
+	}
 	values := slices.SortedFunc(maps.Keys(s.secrets), func(a, b string) int {
 		return cmp.Or(len(b)-len(a), strings.Compare(a, b)) // one may contain another
 	})

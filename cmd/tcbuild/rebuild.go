@@ -1,15 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +14,6 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
-	"tcbuild/ingest"
-	"tcbuild/ingest/graph/build"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
@@ -184,9 +177,12 @@ func (o *rebuildOptions) check(e *env) error {
 // runRebuild does what the flags ask for: show, run one step, or run the whole chain.
 func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	if o.dryRun {
-		return o.show(e)
+		chain, err := o.chain(e)
+		if err != nil {
+			return err
+		}
+		return printPlan(e, chain)
 	}
-	chain, chainErr := o.chain(e)
 	sharing := disk.Alone
 	if o.step.HasParts() {
 		sharing = disk.Shared
@@ -211,12 +207,13 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 		return err
 	}
 	e.log = log
+	var chain *rebuild.Rebuild
 	var result *rebuild.Result
 	err = fault.Catch(func() (err error) {
-		if chainErr != nil {
-			return chainErr
+		if chain, err = o.chain(e); err != nil {
+			return err
 		}
-		chain.Log, chain.Progress = log, journal.Watch(chain.Progress)
+		chain.Progress = journal.Watch(chain.Progress)
 		result, err = o.run(ctx, chain)
 		return err
 	})()
@@ -244,19 +241,6 @@ func (o *rebuildOptions) run(
 		return chain.Publish(ctx)
 	}
 	return chain.Run(ctx)
-}
-
-// show prints what a run would do, and why.
-func (o *rebuildOptions) show(e *env) error {
-	chain, err := o.chain(e)
-	if err != nil {
-		return err
-	}
-	plan, err := chain.Plan()
-	if err != nil {
-		return err
-	}
-	return printPlan(e, chain, plan)
 }
 
 // chain makes the chain, whose stages run as the commands of their names do.
@@ -291,191 +275,6 @@ const shortestSecret = 4
 // have at least so many bytes.
 func (o *rebuildOptions) redact(least int) func(text string) string {
 	return func(text string) string {
-		if o.ingest.settings != nil {
-			text = o.ingest.settings.Redact(text, least)
-		}
-		if o.settings != nil {
-			text = o.settings.Redact(text, least)
-		}
-		return text
+		return o.settings.Redact(o.ingest.settings.Redact(text, least), least)
 	}
-}
-
-// input is how the chain makes the input that is not given.
-func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
-	switch public, graph := o.ingest.Config != "", o.build.Graph != ""; {
-	case public && graph:
-		return rebuild.Input{}, fault.New(fault.Usage, "omit one of them",
-			"rebuild: found both --graph and a section ingest")
-	case (public || graph) && o.build.File == "":
-		return rebuild.Input{}, fault.New(fault.Usage, "add perturbations=FILE",
-			"rebuild: a graph is given without --perturbations")
-	case public:
-		return o.ingest.input(e)
-	case graph:
-		return rebuild.Input{}, nil
-	case o.build.File != "":
-		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR",
-			"rebuild: --perturbations is given without --graph")
-	case !o.given.Changed("scale"):
-		return rebuild.Input{}, fault.New(fault.Usage,
-			"add graph=DIR perturbations=FILE; scale=tiny makes a synthetic input",
-			"rebuild: found no input, expected --graph and --perturbations")
-	}
-	if err := o.synth.check(); err != nil {
-		return rebuild.Input{}, err
-	}
-	return rebuild.Input{
-		Stage: "synth",
-		Options: map[string]string{"scale": o.synth.scale, "samples": strconv.Itoa(o.synth.samples),
-			"seed": fmt.Sprint(o.synth.seed)},
-		Make: func(ctx context.Context, out string) ([]ingest.Input, error) {
-			options := o.synth
-			options.out = out
-			return nil, runSynth(ctx, e, options)
-		},
-	}, nil
-}
-
-func printPlan(e *env, chain *rebuild.Rebuild, plan *rebuild.Plan) error {
-	if plan.Ready != "" {
-		sayReady(e, chain, plan.Ready)
-		return nil
-	}
-	rows := [][]string{{"stage", "action", "why"}}
-	for _, step := range plan.Steps {
-		rows = append(rows, []string{step.Name, string(step.Action), step.Why})
-	}
-	return e.table(rows...)
-}
-
-func sayReady(e *env, chain *rebuild.Rebuild, version string) {
-	e.say(fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program",
-		chain.Dir, filepath.Base(version)))
-}
-
-// printRebuilt prints what a run did: the cost of the version's variants, and that they agree, from
-// the files stored with them.
-func printRebuilt(e *env, chain *rebuild.Rebuild, result *rebuild.Result) error {
-	switch {
-	case e.quiet || result.Version == "":
-		return nil
-	case result.Unchanged:
-		sayReady(e, chain, result.Version)
-		return nil
-	}
-	rows := [][]string{{"variant", "codec", "build time", "bytes per sample", "total", "verified"}}
-	var m *store.Manifest
-	var report gpuverify.Report
-	for _, variant := range chain.Variants {
-		dataset := filepath.Join(result.Version, variant)
-		var run tcbuild.Result
-		var err error
-		if m, err = store.ReadManifest(dataset); err != nil {
-			return err
-		}
-		runErr := disk.ReadJSON(filepath.Join(dataset, "run.json"), &run)
-		path := filepath.Join(result.Version, rebuild.ReportName(variant))
-		if err := errors.Join(runErr, disk.ReadJSON(path, &report)); err != nil {
-			return fmt.Errorf("read how %s was made: %w", dataset, err)
-		}
-		rows = append(rows,
-			[]string{string(m.Variant), cmp.Or(m.Codec, "-"), fmt.Sprintf("%.2f s", run.Seconds),
-				humanCount(int(m.SampleBytes()) / m.Samples), humanBytes(m.DataBytes()),
-				humanCount(int(report.SamplesPerSecond)) + " samples/s"})
-	}
-	if err := e.table(rows...); err != nil {
-		return err
-	}
-	// the incidence variant, which comes first, is always verified by both methods
-	method := "method " + string(report.Method)
-	if report.Method == gpuverify.Both {
-		method = "two independent methods"
-	}
-	agreement := []string{"Masks that match the graph", "The same masks in both",
-		"The same masks in all three"}
-	e.say("", fmt.Sprintf("%s, bit for bit: %s samples x %d masks, %s positions per sample,",
-		agreement[len(chain.Variants)-1], humanCount(m.Samples), len(m.Masks),
-		humanCount(m.MaskPositions())),
-		fmt.Sprintf("0 differences by %s; logical content %.12s…", method, m.LogicalContent))
-	return nil
-}
-
-// ingestSection is the top-level key of the settings for public sources.
-const ingestSection = "ingest"
-
-// ingestSettings is that section: the settings file of 'tcbuild ingest graph', and changes to its
-// settings.
-type ingestSettings struct {
-	Config    string
-	overrides []string
-	place     string         // of the section
-	settings  *conf.Settings // once they are loaded
-}
-
-func (s *ingestSettings) read(settings *conf.Settings) error {
-	var section struct{ Ingest map[string]string }
-	if err := settings.Decode(&section); err != nil || section.Ingest == nil {
-		return err
-	}
-	for _, entry := range settings.Entries() {
-		if entry.Key == ingestSection {
-			s.place = conf.Where(entry.Value)
-		}
-	}
-	if s.Config = section.Ingest["config"]; s.Config == "" {
-		return fault.New(fault.Usage, "add config: yeast, or your own settings file",
-			"read settings %s: the section ingest has no config", s.place)
-	}
-	for _, key := range slices.Sorted(maps.Keys(section.Ingest)) {
-		if key != "config" {
-			s.overrides = append(s.overrides, key+"="+section.Ingest[key])
-		}
-	}
-	return nil
-}
-
-// load reads the settings. An override must be for ingest graph, or for a value of the file's own.
-func (s *ingestSettings) load() (*conf.Settings, error) {
-	settings, err := conf.Load(s.Config, s.overrides)
-	if err != nil {
-		return nil, err
-	}
-	s.settings = settings
-	known := conf.Keys(&build.Spec{})
-	for _, entry := range settings.Entries() {
-		if entry.Referenced {
-			known = append(known, entry.Key)
-		}
-	}
-	for _, entry := range settings.Entries() {
-		if entry.IsOverride() && !entry.Referenced && !slices.Contains(known, entry.Key) {
-			return nil, fault.New(fault.Usage, fault.DidYouMean(entry.Key, known,
-				"the keys here are config, "+strings.Join(known, ", ")),
-				"read settings %s: ingest: unknown setting %q", s.place, entry.Key)
-		}
-	}
-	return settings, nil
-}
-
-// input builds the graph from public sources.
-func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
-	settings, err := s.load()
-	if err != nil {
-		return rebuild.Input{}, err
-	}
-	var spec build.Spec
-	if err := settings.Decode(&spec); err != nil {
-		return rebuild.Input{}, err
-	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return rebuild.Input{}, err
-	}
-	return rebuild.Input{
-		Stage: "ingest", Options: map[string]string{"graph": string(text)}, Files: spec.Files(),
-		Make: func(ctx context.Context, out string) ([]ingest.Input, error) {
-			return runIngestGraph(ctx, e, filepath.Join(out, "graph"), spec)
-		},
-	}, nil
 }

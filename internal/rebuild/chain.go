@@ -30,7 +30,7 @@ type Chain struct {
 	Forward bool // make the newest version current, even if an operator went back to an older one
 
 	damage string // of the current version, which then shares nothing; "": none
-	parts  int    // in which the work must be cut; 0: any number
+	parts  int    // in which the work is cut; 0: before a plan, any number; after it, none
 }
 
 // Source is a file that stages read but no stage makes.
@@ -103,7 +103,12 @@ func (c *Chain) carryOut(ctx context.Context, plan *Plan) (*Result, error) {
 
 // begin removes what killed runs left. held: an operator keeps current at an older version.
 func (c *Chain) begin(plan *Plan) (held bool, err error) {
-	if err := c.sweep(plan); err != nil {
+	c.parts = plan.unfinished.Parts
+	resumed := ""
+	if plan.Ready == "" {
+		resumed = plan.unfinished.path
+	}
+	if err := c.sweep(resumed); err != nil {
 		return false, err
 	}
 	return c.isHeldBack(plan)

@@ -98,6 +98,7 @@ func (r *Rebuild) pinned() (pinned *Pinned, plan *Plan, done bool, err error) {
 	if err != nil {
 		return nil, nil, false, err
 	}
+	r.parts = pinned.Parts
 	done = pinned.Version != "" || plan.Ready != ""
 	unfinished := readVersion(plan.unfinished.path)
 	switch {

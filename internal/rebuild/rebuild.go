@@ -137,8 +137,8 @@ func (r *Rebuild) variantStage(variant string) Stage {
 	return Stage{
 		Name: variant, Output: variant, Added: addedFiles, Apart: true, After: []string{r.first()},
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
-			if r.gathering > 0 {
-				return nil, r.complete(ctx, variant, version, r.gathering)
+			if r.gathering {
+				return nil, r.complete(ctx, variant, version)
 			}
 			options, err := r.optionsOf(variant, version)
 			if err == nil {
@@ -155,10 +155,7 @@ func (r *Rebuild) optionsOf(variant, version string) (options tcbuild.Options, e
 		r.base, err = store.Open(dir)
 	}
 	options = r.options(store.Variant(variant), filepath.Join(version, variant))
-	options.Base = r.base
-	if unfinished := readVersion(version); unfinished != nil {
-		options.Parts = unfinished.Parts // another run resumes only a dataset cut the same way
-	}
+	options.Base, options.Parts = r.base, r.parts
 	return options, err
 }
 
@@ -214,8 +211,8 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 func (r *Rebuild) verify(
 	ctx context.Context, variant string, dataset *store.Dataset,
 ) (*gpuverify.Report, error) {
-	if r.gathering > 0 {
-		return r.gather(ctx, variant, dataset, r.gathering)
+	if r.gathering {
+		return r.gather(ctx, variant, dataset)
 	}
 	options := r.Verify
 	bar := r.Progress("verify", dataset.Manifest.Samples)
@@ -241,7 +238,7 @@ type Rebuild struct {
 
 	base      *store.Dataset      // of a version that the others are built from; nil before one is needed
 	reference gpuverify.Reference // of parts
-	gathering int                 // number of parts that did the work; 0: this process does it
+	gathering bool                // parts did the work
 }
 
 // Input is how the chain makes its own input.

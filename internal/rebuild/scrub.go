@@ -35,7 +35,7 @@ func (c *Chain) Scrub(ctx context.Context, days int) error {
 	if fault.KindOf(err) == fault.Damaged {
 		c.damage = err.Error()
 		c.Log.Error("the current version is damaged", "error", err)
-		if err := c.discardUnfinished(); err != nil { // they may share the damaged file
+		if err := c.sweep(""); err != nil { // unfinished versions may share the damaged file
 			return err
 		}
 	} else if err != nil {
@@ -44,15 +44,6 @@ func (c *Chain) Scrub(ctx context.Context, days int) error {
 	c.Log.Info("compared the current version with its digests", "version",
 		filepath.Base(current.path), "bytes", bytes, "seconds", int(time.Since(start).Seconds()))
 	return UpdateState(c.Dir, func(s *State) { s.Scrubbed, s.Damage = start.UTC(), c.damage })
-}
-
-func (c *Chain) discardUnfinished() error {
-	unfinished, _, err := Folders(c.Dir)
-	for _, name := range unfinished {
-		path := filepath.Join(c.Dir, name)
-		c.warnIfLeft(path, c.discard(path))
-	}
-	return err
 }
 
 // scrub reads all datasets of a version. The first damage is its error, a fault.Damaged.

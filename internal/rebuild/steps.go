@@ -6,9 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 
 	"tcbuild"
 	"tcbuild/fault"
@@ -81,7 +82,7 @@ func (r *Rebuild) Part(ctx context.Context, kind StepKind, part, parts int) erro
 	case done:
 		return nil
 	}
-	p := parted{Rebuild: r, plan: plan, version: plan.unfinished.path, part: part - 1, parts: parts}
+	p := parted{Rebuild: r, plan: plan, version: plan.unfinished.path, part: part - 1}
 	if kind == Build {
 		err = p.build(ctx)
 	} else {
@@ -99,9 +100,9 @@ func (r *Rebuild) Part(ctx context.Context, kind StepKind, part, parts int) erro
 // parted is one part of an unfinished version.
 type parted struct {
 	*Rebuild
-	plan        *Plan
-	version     string // folder
-	part, parts int    // part counts from 0
+	plan    *Plan
+	version string // folder
+	part    int    // counts from 0
 }
 
 // missing reports whether a stage is not done.
@@ -132,7 +133,7 @@ func (p *parted) build(ctx context.Context) error {
 
 // complete checks that all parts of a dataset are built, and publishes it if the last part was
 // killed before it could.
-func (r *Rebuild) complete(ctx context.Context, variant, version string, parts int) error {
+func (r *Rebuild) complete(ctx context.Context, variant, version string) error {
 	path := filepath.Join(version, variant)
 	if disk.Exists(path) {
 		return nil
@@ -142,16 +143,16 @@ func (r *Rebuild) complete(ctx context.Context, variant, version string, parts i
 		return err
 	}
 	missing := []int{}
-	for part := 1; part <= parts && len(shards) == 0; part++ { // none has begun
+	for part := 1; part <= r.parts && len(shards) == 0; part++ { // none has begun
 		missing = append(missing, part)
 	}
 	for i, shard := range shards {
 		if shard.State != store.ShardDone {
-			missing = addPart(missing, i*parts/len(shards)+1)
+			missing = addPart(missing, i*r.parts/len(shards)+1)
 		}
 	}
 	if len(missing) > 0 {
-		return missingParts(r.Dir, Build, variant, missing, parts)
+		return r.missingParts(Build, variant, missing)
 	}
 	options, err := r.optionsOf(variant, version)
 	if err != nil {
@@ -161,20 +162,14 @@ func (r *Rebuild) complete(ctx context.Context, variant, version string, parts i
 }
 
 // missingParts returns the error that lists the parts of a dataset that nobody has done.
-func missingParts(dir string, kind StepKind, variant string, missing []int, parts int) error {
-	var names []string
-	for _, part := range missing {
-		names = append(names, strconv.Itoa(part))
-	}
-	is, what := "is", map[StepKind]string{Build: "built", Verify: "verified"}[kind]
-	if len(missing) > 1 {
-		is = "are"
-	}
+func (r *Rebuild) missingParts(kind StepKind, variant string, missing []int) error {
+	what := map[StepKind]string{Build: "built", Verify: "verified"}[kind]
 	hint := fmt.Sprintf(
 		"run 'tcbuild rebuild --step %s --part %d/%d' and likewise each that is missing",
-		kind, missing[0], parts)
+		kind, missing[0], r.parts)
 	return fault.New(fault.Failed, hint, "rebuild %s: %s: %d of %d parts %s not %s: %s",
-		dir, variant, len(missing), parts, is, what, strings.Join(names, ", "))
+		r.Dir, variant, len(missing), r.parts, english.PluralWord(len(missing), "is", "are"), what,
+		strings.Join(strings.Fields(strings.Trim(fmt.Sprint(missing), "[]")), ", "))
 }
 
 // verify verifies the part in all variants, except pieces verified before an interruption.
@@ -184,7 +179,7 @@ func (p *parted) verify(ctx context.Context) error {
 		if !p.missing(verifyPrefix + variant) {
 			continue
 		}
-		if err := p.complete(ctx, variant, p.version, p.parts); err != nil {
+		if err := p.complete(ctx, variant, p.version); err != nil {
 			return err
 		}
 		dataset, err := store.Open(path)
@@ -194,7 +189,7 @@ func (p *parted) verify(ctx context.Context) error {
 		if err := os.MkdirAll(partsFolder(path), 0o777); err != nil {
 			return err
 		}
-		for _, piece := range p.pieces(dataset, p.parts) {
+		for _, piece := range p.pieces(dataset) {
 			if partOf(piece, dataset.Manifest.Samples, p.parts) != p.part || piece.Report != nil {
 				continue
 			}
@@ -243,8 +238,8 @@ func damaged(dataset string, report *gpuverify.Report) error {
 
 // pieces returns the pieces in which parts verify a dataset, with the reports that exist. No piece
 // belongs to two parts.
-func (r *Rebuild) pieces(dataset *store.Dataset, parts int) []gpuverify.Part {
-	pieces := gpuverify.Parts(dataset, r.Verify.Method, parts)
+func (r *Rebuild) pieces(dataset *store.Dataset) []gpuverify.Part {
+	pieces := gpuverify.Parts(dataset, r.Verify.Method, r.parts)
 	for i := range pieces {
 		var saved gpuverify.Part
 		err := disk.ReadJSON(piecePath(dataset.Dir, pieces[i]), &saved)
@@ -257,17 +252,17 @@ func (r *Rebuild) pieces(dataset *store.Dataset, parts int) []gpuverify.Part {
 
 // gather adds up the parts' reports on a dataset.
 func (r *Rebuild) gather(
-	ctx context.Context, variant string, dataset *store.Dataset, parts int,
+	ctx context.Context, variant string, dataset *store.Dataset,
 ) (*gpuverify.Report, error) {
-	pieces := r.pieces(dataset, parts)
+	pieces := r.pieces(dataset)
 	missing := []int{}
 	for _, piece := range pieces {
 		if piece.Report == nil {
-			missing = addPart(missing, partOf(piece, dataset.Manifest.Samples, parts)+1)
+			missing = addPart(missing, partOf(piece, dataset.Manifest.Samples, r.parts)+1)
 		}
 	}
 	if len(missing) > 0 {
-		return nil, missingParts(r.Dir, Verify, variant, missing, parts)
+		return nil, r.missingParts(Verify, variant, missing)
 	}
 	return gpuverify.Gather(ctx, dataset, pieces, r.Verify)
 }
@@ -286,11 +281,11 @@ func piecePath(dataset string, piece gpuverify.Part) string {
 // Publish completes the pinned plan: it adds up the parts' reports, switches current and removes
 // old versions. The caller holds the lock alone.
 func (r *Rebuild) Publish(ctx context.Context) (*Result, error) {
-	pinned, plan, _, err := r.pinned()
+	_, plan, _, err := r.pinned()
 	if err != nil {
 		return &Result{}, err
 	}
-	r.gathering = pinned.Parts
+	r.gathering = true
 	return r.carryOut(ctx, plan)
 }
 

@@ -228,20 +228,19 @@ func (c *Chain) prune() {
 	}
 }
 
-// sweep removes what killed runs left: temporary folders, and unfinished versions that will not be
-// resumed.
-func (c *Chain) sweep(plan *Plan) error {
+// sweep removes what killed runs left: temporary folders, and unfinished versions except one that
+// will be resumed.
+func (c *Chain) sweep(resumed string) error {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
 		path := filepath.Join(c.Dir, entry.Name())
-		resumable := path == plan.unfinished.path && plan.Ready == ""
 		switch {
 		case strings.HasPrefix(entry.Name(), temporaryPrefix):
 			c.warnIfLeft(path, os.RemoveAll(path))
-		case IsUnfinished(entry.Name()) && !resumable:
+		case IsUnfinished(entry.Name()) && path != resumed:
 			c.warnIfLeft(path, c.discard(path))
 		}
 	}
