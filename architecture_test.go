@@ -36,15 +36,13 @@ func TestImportDirections(t *testing.T) {
 		"internal/page": "fault",
 		"internal/bench": "ingest incidence encode store tcbuild internal/page fault " +
 			"internal/disk",
-		"internal/inspect": "ingest incidence encode store internal/page internal/inorder fault",
-		"internal/rebuild": "ingest store gpuverify tcbuild internal/croissant fault " +
-			"internal/disk",
-		"internal/croissant": "ingest store fault internal/disk",
+		"internal/inspect":   "ingest incidence encode store internal/page internal/inorder fault",
+		"internal/rebuild":   "ingest store gpuverify tcbuild fault internal/disk",
 		"internal/export":    "ingest incidence store internal/inorder fault",
 		"internal/selection": "ingest store internal/decimal fault",
 		"docs":               "",
 		"cmd": "docs ingest incidence encode store gpuverify conf tcbuild " +
-			"internal/bench internal/inspect internal/rebuild internal/croissant internal/export " +
+			"internal/bench internal/inspect internal/rebuild internal/export " +
 			"internal/selection internal/page internal/download fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise

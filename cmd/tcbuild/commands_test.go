@@ -98,11 +98,11 @@ A file or folder appears under its name when it is complete, or not at all. Comm
 hidden folder @.NAME.tcbuild-RANDOM@ beside the output and rename it at the end. If a run is killed,
 the next run for the same name removes that folder; so does @tcbuild clean@.
 
-No output replaces what exists, except that a page, a report, a list, metrics, a copy by @stage@ or
-the files of @croissant@ replace an earlier one of the same kind, which they know by a marker in it.
-A log is appended to a file that is empty or begins with a line of a log. An output is never a link,
-or inside a dataset, a graph or a version of @rebuild@, and its path has no control characters.
-Commands check this before they start to work.
+No output replaces what exists, except that a page, a report, a list, metrics or a copy by @stage@
+replaces an earlier one of the same kind, which it knows by a marker in it. A log is appended to a
+file that is empty or begins with a line of a log. An output is never a link, or inside a dataset, a
+graph or a version of @rebuild@, and its path has no control characters. Commands check this before
+they start to work.
 
 A dataset is a folder:
 

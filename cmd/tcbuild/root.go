@@ -84,7 +84,7 @@ func newRoot(e *env) *cobra.Command {
 		{"Look", []*cobra.Command{newInspect(e), newBench(e)}},
 		{"Select and export", []*cobra.Command{newSelect(e), newSplit(e), newExport(e)}},
 		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e), newStage(e),
-			newCroissant(e), newClean(e)}},
+			newClean(e)}},
 		{helpGroup, []*cobra.Command{newDocs(e), newPresets(e), newVersion(e)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"math"
 	"os"
@@ -22,7 +21,6 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/arrowfile"
-	"tcbuild/ingest/table/parquetfile"
 	"tcbuild/ingest/table/rows"
 )
 
@@ -61,22 +59,6 @@ func writePerturbationsArrow(
 		if err != nil {
 			return errors.Join(err, w.Close())
 		}
-	}
-	return w.Close()
-}
-
-// WriteParquet writes a perturbation set like those of Write as Parquet. Each batch
-// that scan yields becomes a row group.
-func WriteParquet(out io.Writer, columns ingest.Columns, genes *ingest.Nodes,
-	scan func(yield func(*ingest.Samples) error) error) error {
-	w, err := parquetfile.NewWriter(out, Fields(columns))
-	if err != nil {
-		return err
-	}
-	if err := scan(func(s *ingest.Samples) error {
-		return w.Write(Values(s, columns, genes)...)
-	}); err != nil {
-		return err
 	}
 	return w.Close()
 }

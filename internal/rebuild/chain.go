@@ -47,8 +47,6 @@ type Stage struct {
 	Options map[string]string
 	Sources []Source // all files that it reads, and no others
 	After   []string // stages before this one whose output it reads
-	// Added are names of files that others may add to the output's folder, which change nothing.
-	Added []string
 	// Apart: other processes may make the output, between Prepare and Publish.
 	Apart bool
 

@@ -283,7 +283,7 @@ func (p *Plan) recordDone(done *Step) (err error) {
 		if step.Action != Done {
 			continue
 		}
-		if step.record.Bytes, err = fileBytes(filepath.Join(v.path, step.Output), step.Added); err != nil {
+		if step.record.Bytes, err = fileBytes(filepath.Join(v.path, step.Output)); err != nil {
 			return err
 		}
 		v.Stages = append(v.Stages, step.record)

@@ -34,7 +34,6 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
-	"tcbuild/internal/croissant"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
@@ -65,15 +64,12 @@ func (r *Rebuild) inputStage() Stage {
 // slash.
 const graphSource = "graph/"
 
-// addedFiles are the files of a dataset that 'tcbuild croissant' adds.
-var addedFiles = []string{croissant.DescriptionName, croissant.SamplesName}
-
 // firstStage builds the first dataset from the input.
 func (r *Rebuild) firstStage() (Stage, error) {
 	if err := r.Build.Spec.Prepare(); err != nil {
 		return Stage{}, err
 	}
-	stage := Stage{Name: r.first(), Output: r.first(), Added: addedFiles, Options: map[string]string{
+	stage := Stage{Name: r.first(), Output: r.first(), Options: map[string]string{
 		"reaction_rule": string(r.Build.ReactionRule),
 	}}
 	plain := func(text string) string { return text } // the chain redacts what it records
@@ -135,7 +131,7 @@ func (r *Rebuild) firstStage() (Stage, error) {
 // variantStage builds another dataset from the first one.
 func (r *Rebuild) variantStage(variant string) Stage {
 	return Stage{
-		Name: variant, Output: variant, Added: addedFiles, Apart: true, After: []string{r.first()},
+		Name: variant, Output: variant, Apart: true, After: []string{r.first()},
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
 			if r.gathering {
 				return nil, r.complete(ctx, variant, version)

@@ -65,17 +65,17 @@ func (v *version) has(step Step) bool {
 	if i < 0 {
 		return false
 	}
-	bytes, err := fileBytes(filepath.Join(v.path, step.Output), step.Added)
+	bytes, err := fileBytes(filepath.Join(v.path, step.Output))
 	return err == nil && bytes == v.Stages[i].Bytes
 }
 
 func (v *version) write() error { return disk.WriteJSON(filepath.Join(v.path, RecordName), v) }
 
-// fileBytes is the size of all files of an output together, but for those that were added to it. A
-// link, pipe or device among them is an error.
-func fileBytes(output string, added []string) (bytes int64, err error) {
+// fileBytes is the size of all files of an output together. A link, pipe or device among them is an
+// error.
+func fileBytes(output string) (bytes int64, err error) {
 	err = filepath.WalkDir(output, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Dir(path) == output && slices.Contains(added, entry.Name()) {
+		if err != nil || entry.IsDir() {
 			return err
 		}
 		info, err := entry.Info()

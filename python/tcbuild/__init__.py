@@ -22,6 +22,7 @@ from tcbuild._build import build, build_graph, diff
 from tcbuild._dataset import Dataset, Phenotype, open
 from tcbuild._graph.folder import read_graph_folder
 from tcbuild._graph.graph import CellGraph
+from tcbuild._publish import publish
 from tcbuild._sample import Sample
 from tcbuild._table.samples import Samples
 from tcbuild.errors import DatasetError
@@ -42,6 +43,7 @@ __all__ = [
     "diff",
     "errors",
     "open",
+    "publish",
     "read_graph_folder",
 ]
 

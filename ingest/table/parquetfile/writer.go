@@ -28,14 +28,11 @@ type Writer struct {
 
 const magic = "PAR1"
 
-// CreatedBy names the writer in the footers of this package's files.
-const CreatedBy = "tcbuild croissant"
-
 // NewWriter begins a file of columns of utf8, bool, int32, int64, float32 and float64, and of lists
 // of utf8 and uint32. Lists and their elements are never missing; a float64 NaN is a missing value.
 func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
 	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd),
-		parquet.WithCreatedBy(CreatedBy),
+		parquet.WithCreatedBy("tcbuild"),
 		parquet.WithDataPageSize(8 << 20)} // so few pages begin in the middle of a list
 	var nodes schema.FieldList
 	for _, field := range fields {

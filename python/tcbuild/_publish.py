@@ -1,0 +1,245 @@
+"""Dataset folders for Hugging Face and other catalogues."""
+
+from __future__ import annotations
+
+import datetime
+import glob
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tcbuild import _program
+from tcbuild._dataset import Dataset, open
+from tcbuild.errors import InputError, SettingsError, missing_package
+
+# A folder of a machine, or an address with a password or a token.
+_PRIVATE = (
+    r"(^|[\s\"'(=:,;])(/[\w.-]+/|~[\w.-]*/|\w:\\|file:/)|\w://[^/\s]*@"
+    r"|(?i:\w://\S*[?&][^=&\s]*(token|sig|key|secret|password|credential)[^=&\s]*=)"
+)
+_TYPES = {"string": "TEXT", "int": "INTEGER", "uint": "INTEGER", "float": "FLOAT"}
+_TYPES |= {"double": "FLOAT", "bool": "BOOL"}  # Croissant's by Arrow's, without the width
+_CARD = """---
+pretty_name: {pretty_name}
+{license_id}
+tags: [biology, graph, tcbuild]
+configs:
+{configs}
+---
+# {name}
+
+{description}. By {creators}; licence {license}.
+
+`samples` has a row per sample, and for each type of nodes and edges the list `removed_TYPE` of the
+rows, from 0, of `nodes-TYPE` or `edges-TYPE` that it removes. `croissant.json` describes all.
+
+    datasets.load_dataset(folder, "samples", split="train")
+
+Built by tcbuild {program}, with the options `{options}`, from:
+
+{inputs}
+"""
+
+
+def publish(
+    dataset: Dataset | str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    name: str,
+    license: str,
+    creators: str | Sequence[str],
+) -> Path:
+    """Writes a dataset as a folder for Hugging Face and other catalogues, and returns its path.
+
+        tcbuild.publish(
+            "cell/dataset", "published", name="A screen", license="CC-BY-4.0", creators=["J. Doe"]
+        )
+
+    It has the files of `tcbuild export`; a card, README.md, that names them, so that
+    `datasets.load_dataset(folder)` gives the samples; and croissant.json, which describes them and
+    their origin in Croissant 1.1. Of inputs it has names and digests, never folders.
+
+    dataset: a whole dataset on disk, no view or combinations, or its folder
+    folder: the folder to create
+    license: its SPDX identifier, or its address
+
+    Raises InputError if a text of the samples or of the graph has a folder of your machine, a
+    password or a token. It needs the package mlcroissant (the extra publish).
+    """
+    try:
+        mlcroissant = import_module("mlcroissant")
+    except ModuleNotFoundError as error:
+        raise missing_package("publish", error) from error
+    whole = dataset if isinstance(dataset, Dataset) else open(dataset)
+    is_part = whole.whole is not whole or whole._stored is not None
+    if is_part or not isinstance(whole.path, Path):
+        raise SettingsError(
+            f"publish {whole.path}: found a view, combinations or a URL, expected a whole dataset",
+            "publish a dataset's folder; to leave samples out, build it with where=…",
+        )
+    out = Path(folder)
+    if os.path.lexists(out):
+        raise SettingsError(f"publish {out}: it already exists", "remove it, or name another")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.tcbuild-") as scratch:
+        made = Path(scratch) / out.name
+        _program.run("export", whole.path, f"--out={made}", names={str(made): str(out)})
+        files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*.parquet"))
+        files.sort(key=lambda file: file != "samples.parquet")  # the first table is the default
+        tables = {_config(file): file for file in files}
+        for file in files:
+            _refuse_private(file, made / file)
+        known = ("program", "options", "inputs", "phenotypes", "logical_content")
+        about = _public({key: whole.manifest[key] for key in known}) | {
+            "name": name,
+            "license": license,
+            "creators": [creators] if isinstance(creators, str) else list(creators),
+            "description": f"A cell graph under gene deletions: {len(whole):,} samples, each with "
+            "the genes that it deletes, what was measured, and what it removes from the graph",
+        }
+        about["inputs"] = [file for files in about["inputs"].values() for file in files or []]
+        (made / "README.md").write_text(_card(about, tables), encoding="utf-8")
+        described = json.dumps(_croissant(mlcroissant, about, tables, made), indent=2)
+        (made / "croissant.json").write_text(described + "\n", encoding="utf-8")
+        mlcroissant.Dataset(made / "croissant.json")  # an error if it is not valid
+        made.rename(out)
+    return out
+
+
+def _config(file: str) -> str:
+    """The name of a table: samples, nodes-TYPE or edges-TYPE."""
+    name = file.removesuffix(".parquet").replace("/", "-", 1)
+    return re.sub(r'[<>:\\|?*"]', lambda refused: quote(refused[0]), name)
+
+
+def _public(value: Any) -> Any:
+    """A value of the manifest with base names in place of paths, and addresses without passwords
+    and queries.
+    """
+    if isinstance(value, dict):
+        return {key: _public(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_public(entry) for entry in value]
+    if not isinstance(value, str):
+        return value
+    if re.match(r"(file:/|[/~]|\w:\\)", value):
+        return PurePath(value.replace("\\", "/")).name
+    value = re.sub(r"(\w://)(?:[^/\s]*@)?([^\s?#\"']*)(?:[?#][^\s\"']*)?", r"\1\2", value)
+    start = r"(?:~[\w.-]*|\w:)?[/\\]"
+    quoted = rf"(?<=[\"']){start}(?:[^/\\\"']+[/\\])+"  # may have spaces
+    return re.sub(rf"{quoted}|(?<![\w:/.]){start}(?:[^\s/\\\"']+[/\\])+", "", value)
+
+
+def _refuse_private(file: str, path: Path) -> None:
+    for batch in pq.ParquetFile(path).iter_batches():
+        for name, column in zip(batch.schema.names, batch.columns):
+            texts = column.flatten() if pa.types.is_list(column.type) else column
+            if not pa.types.is_string(texts.type):
+                continue
+            if found := texts.filter(pc.match_substring_regex(texts, _PRIVATE)).to_pylist():
+                raise InputError(
+                    f"publish {file}: found {found[0]!r} in column {name!r}, expected neither "
+                    "folders of a machine nor passwords or tokens",
+                    "build the dataset again without the column, or with other texts",
+                )
+
+
+def _card(about: dict[str, Any], tables: dict[str, str]) -> str:
+    configs = [
+        f"- config_name: {json.dumps(name)}\n  data_files: {json.dumps(glob.escape(file))}"
+        for name, file in tables.items()
+    ]
+    license_id = f"license: {about['license'].lower()}"
+    if "://" in about["license"]:
+        license_id = f"license: other\nlicense_link: {about['license']}"
+    texts = {
+        "pretty_name": json.dumps(about["name"]),
+        "license_id": license_id,
+        "configs": "\n".join([configs[0] + "\n  default: true", *configs[1:]]),
+        "creators": ", ".join(about["creators"]),
+        "options": json.dumps(about["options"]),
+        "inputs": "\n".join(
+            f"- {file['name']}, SHA-256 {file['sha256']}" for file in about["inputs"]
+        ),
+    }
+    return _CARD.format(**(about | texts))
+
+
+def _croissant(
+    mlc: Any, about: dict[str, Any], tables: dict[str, str], folder: Path
+) -> dict[str, Any]:
+    ctx = mlc.Context(conforms_to="http://mlcommons.org/croissant/1.1")
+
+    def file_object(file: str) -> Any:
+        with pa.memory_map(str(folder / file)) as content:
+            digest = hashlib.sha256(content.read_buffer()).hexdigest()
+            size = f"{content.size()} B"
+        about_file = {"id": quote(file), "name": file, "content_url": file}
+        about_file |= {"content_size": size, "sha256": digest}
+        return mlc.FileObject(ctx=ctx, encoding_formats=["application/x-parquet"], **about_file)
+
+    def record_set(name: str, file: str) -> Any:
+        schema = pq.read_schema(folder / file)
+        measured = about["phenotypes"] if name == "samples" else []
+        said = {
+            entry["name"]: ", ".join(filter(None, map(entry.get, ("description", "unit"))))
+            for entry in measured
+        }
+        fields = [field(name, file, column, said.get(column.name) or None) for column in schema]
+        return mlc.RecordSet(ctx=ctx, id=quote(name), name=name, fields=fields)
+
+    def field(table: str, file: str, column: Any, description: str | None) -> Any:
+        is_list = pa.types.is_list(column.type)
+        kind = str(column.type.value_type if is_list else column.type).rstrip("0123456789")
+        # in an address, . and .. would mean something else
+        name = quote(column.name, safe="") if column.name.strip(".") else len(column.name) * "%2E"
+        return mlc.Field(
+            ctx=ctx,
+            id=f"{quote(table)}/{name}",
+            name=column.name,
+            description=description,
+            data_types=[getattr(mlc.DataType, _TYPES[kind])],
+            source=mlc.Source(
+                ctx=ctx, file_object=quote(file), extract=mlc.Extract(column=column.name)
+            ),
+            is_array=is_list or None,
+            array_shape="-1" if is_list else None,
+        )
+
+    described: dict[str, Any] = mlc.Metadata(
+        ctx=ctx,
+        name=about["name"],
+        description=about["description"],
+        license=[about["license"]],
+        creators=[mlc.Person(ctx=ctx, name=name) for name in about["creators"]],
+        date_published=datetime.datetime.now(),
+        version="1.0.0",
+        distribution=[file_object(file) for file in tables.values()],
+        record_sets=[record_set(name, file) for name, file in tables.items()],
+    ).to_json()
+    described["@context"]["prov"] = "http://www.w3.org/ns/prov#"
+    entities = [
+        {"@type": "prov:Entity", "prov:label": file["name"], "sha256": file["sha256"]}
+        for file in about["inputs"]
+    ]
+    activity = {
+        "@type": "prov:Activity",
+        "prov:label": f"tcbuild {about['program']}",
+        "description": json.dumps({"options": about["options"]}),
+    }
+    return described | {
+        "identifier": f"sha256:{about['logical_content']}",
+        "prov:wasDerivedFrom": entities,
+        "prov:wasGeneratedBy": activity,
+    }

@@ -1,0 +1,203 @@
+"""Hugging Face's datasets and MLCommons' mlcroissant load what tcbuild.publish writes, and nothing
+private is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mlcroissant
+import pytest
+
+import tcbuild as package
+from cases import SHARDS, Case
+from test_export import rows
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+
+ODD = Case(
+    "odd names",
+    phenotypes=("fitness", "gene interaction", "a/../b", "<b>#?%20&", "日本", "..", "index"),
+    attributes=("medium",),
+    wildtypes=2,
+    relations=("p[1]", "a:b", "string__v12"),
+)
+BARE = Case("no phenotypes, no sample ids", phenotypes=(), sample_ids=False)
+ABOUT = {"name": "A screen: 1/2", "license": "CC-BY-4.0", "creators": ["Jane Doe", "李"]}
+
+
+@pytest.fixture(autouse=True)
+def program(tcbuild, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
+
+
+@pytest.fixture
+def load(tmp_path):
+    def load(folder: Path, config: str | None = None) -> list[dict]:
+        loaded = datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path / "cache"))
+        return loaded["train"].to_list()
+
+    return load
+
+
+@pytest.fixture
+def published(built_once, tmp_path):
+    def publish(case: Case, build: str):
+        built = built_once(case, "all")
+        return package.publish(built.datasets[build], tmp_path / "published", **ABOUT), built
+
+    return publish
+
+
+@pytest.mark.parametrize(
+    "case, build",
+    [
+        (SHARDS, "incidence"),
+        (SHARDS, "indices-zstd"),
+        (ODD, "full-masks-zstd"),
+        (BARE, "incidence"),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_libraries_load_it(published, load, case, build):
+    folder, built = published(case, build)
+    assert load(folder) == load(folder, "samples") == rows(built.want)
+    configs = datasets.get_dataset_config_names(str(folder))
+    edges = [name for name in configs if name.startswith("edges-")]
+    for config, (_, ends) in zip(edges, sorted(built.cell.edges.items()), strict=True):
+        got = [(row["src_index"], row["dst_index"]) for row in load(folder, config)]
+        assert got == ends
+    for node_type, ids in built.cell.nodes.items():
+        assert [row["id"] for row in load(folder, f"nodes-{node_type}")] == ids
+
+    description = mlcroissant.Dataset(folder / "croissant.json")
+    sets = {found.name: found for found in description.metadata.record_sets}
+    assert list(sets) == configs
+    names = {field.id: field.name for field in sets["samples"].fields}
+
+    def plain(value):
+        """A value without the library's own type of text."""
+        if isinstance(value, list):
+            return [plain(element) for element in value]
+        return value.decode() if isinstance(value, bytes) else value
+
+    got = [
+        {names[field]: plain(value) for field, value in record.items()}
+        for record in description.records("samples")
+    ]
+    assert got == rows(built.want)
+    for name, found in sets.items():
+        assert len(list(description.records(found.id))) == len(load(folder, name))
+
+
+def test_it_says_where_it_is_from(published, tcbuild):
+    folder, built = published(SHARDS, "incidence")
+    described = json.loads((folder / "croissant.json").read_text())
+    assert described["conformsTo"] == "http://mlcommons.org/croissant/1.1"
+    manifest = tcbuild.manifest(built.datasets["incidence"])
+    inputs = [*manifest["inputs"]["graph"], *manifest["inputs"]["perturbations"]]
+    assert [(file["prov:label"], file["sha256"]) for file in described["prov:wasDerivedFrom"]] == [
+        (file["name"], file["sha256"]) for file in inputs
+    ]
+    assert manifest["program"] in described["prov:wasGeneratedBy"]["prov:label"]
+    assert json.loads(described["prov:wasGeneratedBy"]["description"]) == {
+        "options": manifest["options"]
+    }
+    program = Path(sys.executable).with_name("mlcroissant")
+    command = [program, "validate", "--jsonld", folder / "croissant.json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and "Done." in done.stderr, done.stderr
+    assert "1 warning(s)" in done.stderr and "citeAs" in done.stderr
+
+
+def test_damage_is_found(published):
+    folder, _ = published(SHARDS, "incidence")
+    content = bytearray((folder / "samples.parquet").read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / "samples.parquet").write_bytes(content)
+    with pytest.raises(Exception, match="samples.parquet"):
+        list(mlcroissant.Dataset(folder / "croissant.json").records("samples"))
+
+
+def write_private(folder: Path) -> list[str]:
+    """Writes a graph and samples in a home folder, and returns the options that name it."""
+    source = {"name": "names.tsv", "bytes": 1, "sha256": "0" * 64, "source": "sgd_features"}
+    source["address"] = "https://alice:secret@example.org/alice/names.tsv?X-Amz-Signature=secret#x"
+    for name, text in {
+        "graph/nodes/gene.tsv": "id\tname\nA\tone\nB\t\n",
+        "graph/graph.json": json.dumps({"name_sources": [source], "ignore_case": False}),
+        "set.tsv": "genes\tfitness\tmedium\nuno\t1\tYPD\nB\t2\tSC\n",
+        "aliases.tsv": "id\tname\nA\tuno\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    where = f'medium != "{folder}/set.tsv" and medium != "s3://u:secret@x/y?token=secret"'
+    table = json.dumps([{"file": str(folder / "aliases.tsv"), "id": "id", "names": ["name"]}])
+    return [f"alias_tables={table}", "--where", where]
+
+
+def test_nothing_private_leaves(tcbuild, tmp_path, load):
+    home = tmp_path / "home/alice/my study"
+    options = write_private(home)
+    source = ("--graph", home / "graph", "--perturbations", home / "set.tsv")
+    tcbuild.run("incidence", *source, *options, "--out", home / "dataset")
+    manifest = tcbuild.manifest(home / "dataset")
+    assert "secret" in json.dumps(manifest) and "alice" in json.dumps(manifest)
+    folder = package.publish(home / "dataset", tmp_path / "published", **ABOUT)
+    assert len(load(folder)) == 2
+    for path in folder.rglob("*.*"):
+        for word in (b"alice", b"secret", b"home", str(tmp_path).encode()):
+            if word == b"alice" and path.suffix != ".parquet":
+                # the public part of an address stays
+                text = path.read_bytes().replace(b"example.org/alice/names.tsv", b"")
+                assert word not in text, path
+                continue
+            assert word not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/home/alice/plate.tif",
+        "seen in /gpfs/alice/plate.tif",
+        "see file:///home/alice/plate.tif",
+        "~alice/plate.tif",
+        "C:\\Users\\alice\\plate.tif",
+        "https://alice:pass@example.org/plate.tif",
+        "https://example.org/plate.tif?a=1&X-Amz-Signature=0a1b",
+        "https://example.org/plate.tif?access_token=0a1b",
+    ],
+)
+def test_private_texts_are_refused(tcbuild, tmp_path, text):
+    (tmp_path / "graph/nodes").mkdir(parents=True)
+    (tmp_path / "graph/nodes/gene.tsv").write_text("id\nA\n")
+    (tmp_path / "set.tsv").write_text(f"genes\tfitness\timage\nA\t1\t{text}\n")
+    source = ("--graph", tmp_path / "graph", "--perturbations", tmp_path / "set.tsv")
+    tcbuild.run("incidence", *source, "--out", tmp_path / "dataset")
+    with pytest.raises(package.errors.InputError, match="in column 'image', expected neither"):
+        package.publish(tmp_path / "dataset", tmp_path / "out", **ABOUT)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset", "graph", "set.tsv"]
+
+
+def test_public_texts_are_not(tcbuild, tmp_path):
+    (tmp_path / "graph/nodes").mkdir(parents=True)
+    (tmp_path / "graph/nodes/gene.tsv").write_text("id\tnote\nA\thttps://example.org/home/x?id=1\n")
+    (tmp_path / "set.tsv").write_text("genes\tmedium\nA\tSC -Ura/~30 C, key=2, A@B\n")
+    source = ("--graph", tmp_path / "graph", "--perturbations", tmp_path / "set.tsv")
+    tcbuild.run("incidence", *source, "--out", tmp_path / "dataset")
+    package.publish(tmp_path / "dataset", tmp_path / "out", **ABOUT)
+
+
+def test_refused(built_once, tmp_path):
+    dataset = package.open(built_once(SHARDS, "all").datasets["incidence"])
+    for part in (dataset[::-1], dataset[:5], dataset.combinations(dataset.genes, 1)):
+        with pytest.raises(package.errors.SettingsError, match="expected a whole dataset"):
+            package.publish(part, tmp_path / "out", **ABOUT)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(package.errors.SettingsError, match="already exists"):
+        package.publish(dataset, tmp_path / "out", **ABOUT)
