@@ -40,7 +40,7 @@ func TestUnknownCompression(t *testing.T) {
 	for compression, want := range map[compress.Compression]string{
 		compress.Codecs.Lz4: "found compression LZ4 (codec 5 of Parquet), expected one of BROTLI, GZIP, LZ4_RAW, SNAPPY, UNCOMPRESSED, ZSTD",
 		compress.Codecs.Lzo: "found compression LZO",
-		9:                   "found compression codec 9, which Parquet does not define, expected",
+		9:                   "found compression <UNSET> (codec 9 of Parquet), expected",
 	} {
 		if err := checkCodec(compression); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

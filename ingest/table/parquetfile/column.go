@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -23,11 +24,11 @@ var errShortChunk = errors.New("the column has fewer values than its row group h
 type column struct {
 	leaf   leaf
 	reader file.RecordReader
-	pages  file.PageReader
+	pages  *checkedPages
 	left   int64 // rows of the row group
 }
 
-func newColumn(l leaf, stored *schema.Column, pages file.PageReader, rows int64,
+func newColumn(l leaf, stored *schema.Column, pages *checkedPages, rows int64,
 	memory memory.Allocator, pool *sync.Pool) *column {
 	reader := file.NewRecordReader(stored, l.levels, l.values, memory, pool)
 	reader.SetPageReader(pages)
@@ -58,30 +59,27 @@ func (c *column) next(n int) (arrow.Array, error) {
 
 // lists makes n lists of elements.
 func (c *column) lists(elements arrow.Array, n int) (arrow.Array, error) {
-	valid := make([]byte, bitutil.BytesForBits(int64(n)))
-	starts, at := make([]int32, 0, n+1), int32(0)
-	definitions, repetitions := c.reader.DefLevels(), c.reader.RepLevels()
-	for i := range c.reader.LevelsPos() {
-		if repetitions[i] == 0 && len(starts) < n {
-			// below it, the list is missing; at it, empty
-			if definitions[i] >= c.leaf.levels.RepeatedAncestorDefLevel-1 {
-				bitutil.SetBit(valid, len(starts))
-			}
-			starts = append(starts, at)
-		} else if repetitions[i] == 0 || len(starts) == 0 {
-			return nil, errors.New("found the rest of a list without its beginning")
-		}
-		if definitions[i] >= c.leaf.levels.RepeatedAncestorDefLevel {
-			at++
-		}
+	levels := c.reader.LevelsPos()
+	definitions, repetitions := c.reader.DefLevels()[:levels], c.reader.RepLevels()[:levels]
+	present := c.leaf.levels.RepeatedAncestorDefLevel // below it, an element is not there
+	found := file.ValidityBitmapInputOutput{
+		ReadUpperBound: int64(n), ValidBits: make([]byte, bitutil.BytesForBits(int64(n))),
 	}
-	if len(starts) < n || int(at) != elements.Len() {
+	starts := make([]int32, n+1)
+	if err := file.DefRepLevelsToListInfo(definitions, repetitions,
+		file.LevelInfo{DefLevel: present, RepLevel: 1}, &found, starts); err != nil {
+		return nil, err
+	}
+	if found.Read < int64(n) || starts[0] != 0 || int(starts[n]) != elements.Len() {
 		return nil, errShortChunk
 	}
-	buffers := []*memory.Buffer{memory.NewBufferBytes(valid),
-		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(append(starts, at)))}
+	if slices.Max(definitions) > c.leaf.levels.DefLevel {
+		return nil, errLevels
+	}
+	buffers := []*memory.Buffer{memory.NewBufferBytes(found.ValidBits),
+		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(starts))}
 	data := array.NewData(arrow.ListOf(c.leaf.values), n, buffers,
-		[]arrow.ArrayData{elements.Data()}, array.UnknownNullCount, 0)
+		[]arrow.ArrayData{elements.Data()}, int(found.NullCount), 0)
 	return array.MakeFromData(data), nil
 }
 
@@ -136,7 +134,11 @@ func (c *column) values() arrow.Array {
 }
 
 func arrayOf(t arrow.DataType, n int, buffers ...*memory.Buffer) arrow.Array {
-	return array.MakeFromData(array.NewData(t, n, buffers, nil, array.UnknownNullCount, 0))
+	nulls := 0
+	if buffers[0] != nil {
+		nulls = array.UnknownNullCount
+	}
+	return array.MakeFromData(array.NewData(t, n, buffers, nil, nulls, 0))
 }
 
 // narrow makes an array of a smaller type. It panics on values that the type does not have.

@@ -3,13 +3,13 @@ package parquetfile
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/parquet"
@@ -29,8 +29,7 @@ const minPageBuffer, pageBuffer = 16 << 10, 64 << 10
 // openPages opens the pages of a column chunk. It replaces the Parquet reader's own buffer by a
 // bufio.Reader, because that buffer returns stale bytes at the end of a chunk: in a damaged file it
 // would read them as headers forever.
-func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData,
-	column *schema.Column,
+func openPages(in *io.SectionReader, chunk *metadata.ColumnChunkMetaData, column *schema.Column,
 	memory *rows.Allocator) (*checkedPages, error) {
 	if chunk.CryptoMetadata() != nil {
 		return nil, errors.New("the file is encrypted")
@@ -38,22 +37,19 @@ func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData,
 	if err := checkCodec(chunk.Compression()); err != nil {
 		return nil, err
 	}
-	start := chunk.DataPageOffset()
+	start, size := chunk.DataPageOffset(), chunk.TotalCompressedSize()
 	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
 		start = min(start, chunk.DictionaryPageOffset())
 	}
-	size := chunk.TotalCompressedSize()
-	buffered := bufio.NewReaderSize(io.NewSectionReader(section, start, size),
-		int(min(max(size, minPageBuffer), pageBuffer)))
-	stream := &pageStream{buffered: buffered}
+	stream := &pageStream{buffered: bufio.NewReaderSize(io.NewSectionReader(in, start, size),
+		int(min(max(size, minPageBuffer), pageBuffer)))}
 	pages, err := file.NewPageReader(stream, chunk.NumValues(), chunk.Compression(), memory, nil)
 	return &checkedPages{PageReader: pages, stream: stream, column: column,
 		left: chunk.NumValues()}, err
 }
 
-// checkedPages returns an error for pages with a wrong checksum or length, and for data pages that
-// would make the Parquet reader loop forever: with fewer levels than values, or in an encoding
-// whose decoders do not check their input.
+// checkedPages returns an error for pages with a wrong checksum or length, and where a page's
+// header contradicts the footer.
 type checkedPages struct {
 	file.PageReader
 	stream *pageStream
@@ -69,27 +65,21 @@ func (p *checkedPages) Next() bool {
 		}
 		return false
 	}
-	p.err = p.stream.check()
-	if p.err == nil {
-		p.err = checkEncoding(p.Page())
-	}
-	if p.err == nil {
-		p.err = checkContent(p.Page(), p.column)
-	}
-	if _, isDictionary := p.Page().(*file.DictionaryPage); !isDictionary {
-		p.left -= int64(p.Page().NumValues())
+	p.err = cmp.Or(p.stream.check(), checkEncoding(p.Page()))
+	switch page := p.Page().(type) {
+	case *file.DataPageV1:
+		p.left -= int64(page.NumValues())
+	case *file.DataPageV2:
+		p.left -= int64(page.NumValues())
+		p.err = cmp.Or(p.err, p.checkLevels(page))
 	}
 	return p.err == nil
 }
 
-func (p *checkedPages) Err() error {
-	if p.err != nil {
-		return p.err
-	}
-	return p.PageReader.Err()
-}
+func (p *checkedPages) Err() error { return cmp.Or(p.err, p.PageReader.Err()) }
 
-// checkEncoding returns an error for delta encodings, which writers use only on request.
+// checkEncoding returns an error for delta encodings, which writers use only on request. The
+// Parquet reader's decoders lose their place between batches.
 func checkEncoding(page file.Page) error {
 	switch encoding := parquet.Encoding(page.Encoding()); encoding {
 	case parquet.Encodings.Plain, parquet.Encodings.PlainDict, parquet.Encodings.RLEDict,
@@ -101,165 +91,42 @@ func checkEncoding(page file.Page) error {
 	}
 }
 
-var (
-	errLevels = errors.New(
-		"found a page with fewer levels than values, or with a level that its schema does not have")
-	errLength = errors.New("found a page that is longer or shorter than its values")
-)
+var errLevels = errors.New("found a page with other levels than its column has")
 
-// checkContent checks that a data page has a level per value, none above the highest, and as many
-// values as its levels say.
-// A page has repetition levels, then definition levels, then the values. Only run-length levels can
-// be too short unnoticed; the older bit-packed form has a fixed length, which the Parquet reader
-// checks.
-func checkContent(page file.Page, column *schema.Column) error {
-	levels := [...]int16{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
-	data, present := page.Data(), int(page.NumValues())
-	for i, highest := range levels {
-		var stored []byte
-		switch page := page.(type) {
-		case *file.DataPageV1:
-			if highest == 0 {
-				continue
-			}
-			encodings := [...]parquet.Encoding{
-				page.RepetitionLevelEncoding(), page.DefinitionLevelEncoding(),
-			}
-			if encodings[i] != parquet.Encodings.RLE {
-				return nil
-			}
-			length := int(binary.LittleEndian.Uint32(data))
-			stored, data = data[4:4+length], data[4+length:]
-		case *file.DataPageV2:
-			length := [...]int32{page.RepetitionLevelByteLen(), page.DefinitionLevelByteLen()}[i]
-			if stored, data = data[:length], data[length:]; highest == 0 {
-				if length > 0 {
-					return errLength
-				}
-				continue
-			}
-		default: // a dictionary
-			return nil
-		}
-		rest, found, ok := takeRuns(stored, bits.Len16(uint16(highest)), int(page.NumValues()),
-			&highest)
-		if !ok {
-			return errLevels
-		}
-		// the values would start at another byte
-		if _, v2 := page.(*file.DataPageV2); v2 && len(rest) > 0 {
-			return fmt.Errorf("found levels of a page %d bytes shorter than its header says",
-				len(rest))
-		}
-		present = found // of the definition levels in the end
-	}
-	if present == 0 {
-		return nil
-	}
-	rest, err := takeValues(data, present, page, column)
-	// fastparquet writes eight zeros after all values
-	if err != nil || len(rest) > 0 && !bytes.Equal(rest, make([]byte, 8)) {
-		return errLength
+// checkLevels checks the lengths of a page's levels, which are in the header, without a checksum:
+// the values begin where they end.
+func (p *checkedPages) checkLevels(page *file.DataPageV2) error {
+	repetitions, data := page.RepetitionLevelByteLen(), page.Data()
+	if !isLevels(data[:repetitions], int(page.NumValues()), p.column.MaxRepetitionLevel()) ||
+		!isLevels(data[repetitions:][:page.DefinitionLevelByteLen()], int(page.NumValues()),
+			p.column.MaxDefinitionLevel()) {
+		return errLevels
 	}
 	return nil
 }
 
-// takeValues returns what follows count values in data. If anything does, the footer may say that a
-// column has no levels which has some, and they would be taken for values.
-func takeValues(data []byte, count int, page file.Page, column *schema.Column) ([]byte, error) {
-	size := 0
-	switch physical := column.PhysicalType(); parquet.Encoding(page.Encoding()) {
-	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
-		rest, _, ok := takeRuns(data[1:], int(data[0]), count, nil)
-		if !ok {
-			return nil, errLength
-		}
-		return rest, nil
-	case parquet.Encodings.RLE: // of booleans
-		size = 4 + int(binary.LittleEndian.Uint32(data))
-	default:
-		switch physical {
-		case parquet.Types.Boolean:
-			size = (count + 7) / 8
-		case parquet.Types.ByteArray:
-			for range count {
-				size += 4 + int(binary.LittleEndian.Uint32(data[size:]))
-			}
-		case parquet.Types.FixedLenByteArray:
-			size = count * column.TypeLength()
-		default:
-			size = count * physical.ByteSize()
-		}
+// isLevels reports whether count levels end where levels end. They are runs, each after a varint:
+// an even one is twice the length of a repeated run, whose level follows; an odd one is twice the
+// number of groups of eight levels in a packed run, plus one.
+func isLevels(levels []byte, count int, highest int16) bool {
+	if highest == 0 {
+		return len(levels) == 0
 	}
-	return data[size:], nil
-}
-
-// takeRuns returns what follows count numbers of width bits in data, in Parquet's hybrid of
-// repeated and bit-packed runs, and how many of them are equal to one, unless that is nil. It
-// returns false if there are fewer, or if one is larger than one. Each run starts with a varint: an
-// even one is twice the length of a repeated run; an odd one is twice the number of groups of eight
-// in a packed run, plus one.
-func takeRuns(data []byte, width, count int, one *int16) (rest []byte, equal int, ok bool) {
+	width := bits.Len16(uint16(highest))
 	for count > 0 {
-		header, n := binary.Uvarint(data)
-		if n <= 0 || header > math.MaxUint32 {
-			return nil, 0, false
-		}
-		data = data[n:]
+		header, n := binary.Uvarint(levels)
 		run, size := int(header>>1), (width+7)/8
-		packed := header&1 == 1
-		if packed {
-			run, size = run*8, run*width
+		if header&1 == 1 {
+			run, size = 8*run, run*width
+			// a page may omit what the last run has after its last level
+			size = min(size, max(len(levels)-n, (count*width+7)/8))
 		}
-		if run == 0 || run > math.MaxInt32 { // the Parquet reader stops here
-			return nil, 0, false
+		if n <= 0 || size > len(levels)-n {
+			return false
 		}
-		if size > len(data) {
-			// The last packed run may end after its last level.
-			if !packed || len(data)*8/width < count {
-				return nil, 0, false
-			}
-			size = len(data)
-		}
-		run = min(run, count)
-		switch {
-		case one == nil:
-		case packed:
-			found, ok := countEqual(data[:size], width, run, byte(*one))
-			if !ok {
-				return nil, 0, false
-			}
-			equal += found
-		case data[0] > byte(*one):
-			return nil, 0, false
-		case data[0] == byte(*one):
-			equal += run
-		}
-		data = data[size:]
-		count -= run
+		levels, count = levels[n+size:], count-run
 	}
-	return data, equal, true
-}
-
-// countEqual counts which of the first count numbers of width bits are equal to one; ok is false if
-// one is larger. Levels of columns that are read have one or two bits.
-func countEqual(packed []byte, width, count int, one byte) (equal int, ok bool) {
-	var buffer uint64
-	for have := 0; count > 0; count-- {
-		for ; have < width; have += 8 {
-			buffer |= uint64(packed[0]) << have
-			packed = packed[1:]
-		}
-		switch level := byte(buffer) & (1<<width - 1); {
-		case level > one:
-			return 0, false
-		case level == one:
-			equal++
-		}
-		buffer >>= width
-		have -= width
-	}
-	return equal, true
+	return len(levels) == 0
 }
 
 // pageStream is the stream that the Parquet reader reads pages from. For each page the reader
@@ -277,10 +144,10 @@ func (s *pageStream) Peek(n int) ([]byte, error) { return s.buffered.Peek(n) }
 // Discard skips a page's header of n bytes.
 func (s *pageStream) Discard(n int) (int, error) {
 	header, err := s.buffered.Peek(n)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		err = s.begin(header)
 	}
-	if err := s.begin(header); err != nil {
+	if err != nil {
 		return 0, err
 	}
 	return s.buffered.Discard(n)
