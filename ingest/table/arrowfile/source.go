@@ -41,18 +41,18 @@ func StreamError(path string) error {
 // Open opens a table. The caller keeps ownership of the file.
 func Open(path string, in *io.SectionReader) (*Source, error) {
 	magic := make([]byte, len(fileMagic))
-	switch _, err := in.ReadAt(magic, 0); {
+	switch in.ReadAt(magic, 0); {
 	case strings.HasPrefix(string(magic), "FEA1"):
 		return nil, fault.New(fault.Input,
 			"write it with pyarrow.feather.write_feather(TABLE, FILE, version=2)",
 			"open table %s: found Feather version 1, expected version 2, which is an Arrow file",
 			path)
-	case err == nil && string(magic) != fileMagic && schemaAt(in, 0):
+	case string(magic[:4]) == "\xff\xff\xff\xff":
 		return nil, StreamError(path)
 	}
 	s := &Source{Binary: rows.Binary{Path: path}}
 	err := rows.Guard(func() (err error) {
-		if s.reader, err = open(in, true); err != nil {
+		if s.reader, err = open(in); err != nil {
 			return err
 		}
 		for _, field := range s.reader.Schema().Fields() {
@@ -149,18 +149,16 @@ func (s *Source) checkRows(record arrow.Record) error {
 }
 
 // NewReader reads an Arrow IPC file by record batches, for callers that know its schema and check
-// its bytes themselves: it ignores the checksums of compressed buffers. It checks the lengths in
-// all metadata first, and does not allow buffers that are much larger than the file, so that a
+// its bytes themselves. It checks the lengths in all metadata first, and does not allow buffers that are much larger than the file, so that a
 // damaged file cannot exhaust the memory. Such a file may still make the reader panic, here or
 // later. The caller keeps ownership of the file.
 func NewReader(file io.ReaderAt, size int64) (*ipc.FileReader, error) {
-	return open(io.NewSectionReader(file, 0, size), false)
+	return open(io.NewSectionReader(file, 0, size))
 }
 
-// open checks the lengths in a file's metadata and, if asked, its compressed buffers, and opens a
-// reader.
-func open(in *io.SectionReader, frames bool) (*ipc.FileReader, error) {
-	if err := verify(in, frames); err != nil {
+// open checks the lengths in a file's metadata, and opens a reader.
+func open(in *io.SectionReader) (*ipc.FileReader, error) {
+	if err := verify(in); err != nil {
 		return nil, err
 	}
 	return ipc.NewFileReader(in, ipc.WithAllocator(rows.NewAllocator(in.Size())))

@@ -32,7 +32,7 @@ const (
 	fileMagic       = "ARROW1"
 	blockSize       = 24 // offset int64, metadata length int32, padding, body length int64
 	maxNesting      = 64 // of fields, as in the Arrow reader
-	largestGap      = 64 // more than writers leave to align what follows
+	largestGap      = 72 // more than the end of a stream and what writers leave to align the footer
 	magicSize       = 8  // "ARROW1" and two bytes to align what follows
 	trailerSize     = 10 // footer length int32, magic "ARROW1"
 	continuationEnd = 8  // 0xffffffff and the length before a message
@@ -41,13 +41,10 @@ const (
 
 var errLength = errors.New("a length in the metadata is larger than the metadata")
 
-// Message types, from format/Message.fbs, and types of fields, from format/Schema.fbs.
+// Types of messages, from format/Message.fbs, and types of fields, from format/Schema.fbs.
 const (
-	schemaMessage   = 1
-	dictionaryBatch = 2
-	recordBatch     = 3
-
-	binaryView, utf8View = 23, 24
+	schemaMessage, dictionaryBatch = 1, 2
+	binaryView, utf8View           = 23, 24
 )
 
 // block is the location of a record or dictionary batch in its file.
@@ -59,7 +56,7 @@ type block struct {
 
 // verify checks the lengths in an Arrow IPC file's footer and in the messages of its batches. It
 // panics on bad offsets, as the Arrow reader would.
-func verify(file *io.SectionReader, frames bool) error {
+func verify(file *io.SectionReader) error {
 	size := file.Size()
 	trailer := make([]byte, trailerSize)
 	if _, err := file.ReadAt(trailer, size-trailerSize); err != nil {
@@ -84,83 +81,64 @@ func verify(file *io.SectionReader, frames bool) error {
 	if err != nil {
 		return err
 	}
-	dictionaries, err := blocks(footer, footerDictionaries)
-	if err != nil {
-		return err
+	var batches []block
+	for _, slot := range []flatbuffers.VOffsetT{footerDictionaries, footerRecords} {
+		if batches, err = appendBlocks(batches, footer, slot); err != nil {
+			return err
+		}
 	}
-	records, err := blocks(footer, footerRecords)
-	if err != nil {
-		return err
-	}
-	return verifyBatches(file, size-trailerSize-length, dictionaries, records, views, frames)
+	return verifyBatches(file, size-trailerSize-length, batches, views)
 }
 
-// verifyBatches checks that a footer names exactly the batches in the file: rows of a batch that a
-// damaged footer omits would be lost unnoticed. Messages follow each other up to the footer, as in
-// an Arrow stream: a schema, then the batches. Files from Polars have something else in place of
-// the schema.
-func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records []block, views int,
-	frames bool) error {
-	at := int64(magicSize)
-	if !schemaAt(file, at) {
-		if len(dictionaries)+len(records) == 0 {
-			return nil
-		}
-		at = slices.MinFunc(slices.Concat(dictionaries, records),
-			func(a, b block) int { return cmp.Compare(a.offset, b.offset) }).offset
+// verifyBatches checks that a footer names all batches in the file: rows of a batch that a damaged
+// footer omits would be lost unnoticed. Batches follow the schema, and each other, up to the
+// footer. Files from Polars have something else in place of the schema.
+func verifyBatches(file *io.SectionReader, footer int64, batches []block, views int) error {
+	slices.SortFunc(batches, func(a, b block) int { return cmp.Compare(a.offset, b.offset) })
+	end := schemaEnd(file)
+	if end == 0 && len(batches) > 0 {
+		end = batches[0].offset
 	}
-	found := map[byte][]block{}
-	for at < footer {
-		b, message, err := messageAt(file, at)
-		if err != nil {
-			return fmt.Errorf("message at byte %d: %w", at, err)
+	for _, batch := range batches {
+		found, message, err := messageAt(file, batch.offset)
+		if err == nil && found != batch {
+			err = errors.New("its length is not as in the footer")
 		}
-		if b.metadata == 0 { // the end of the stream
-			if rest := footer - at - continuationEnd; rest > largestGap {
-				return fmt.Errorf("found %d bytes between the last batch and the footer, "+
-					"such as another file's", rest)
-			}
-			break
-		}
-		kind := message.GetByteSlot(messageKind, 0)
-		found[kind] = append(found[kind], b)
-		switch kind {
-		case dictionaryBatch:
-			err = verifyCounts(message, 1)
-		case recordBatch:
+		if err == nil {
 			err = verifyCounts(message, views)
 		}
-		if err == nil && frames && (kind == dictionaryBatch || kind == recordBatch) {
-			err = verifyFrames(file, message, at+int64(b.metadata))
+		if err == nil {
+			err = verifyFrames(file, message, batch.offset+int64(batch.metadata))
 		}
 		if err != nil {
-			return fmt.Errorf("message at byte %d: %w", at, err)
+			return fmt.Errorf("message at byte %d: %w", batch.offset, err)
 		}
-		at += int64(b.metadata) + b.body
+		if batch.offset != end {
+			return fmt.Errorf("found a batch at byte %d, expected it at byte %d, after the one "+
+				"before it", batch.offset, end)
+		}
+		end += int64(batch.metadata) + batch.body
 	}
-	if len(found[schemaMessage]) > 1 {
-		return fmt.Errorf("found %d schemas, expected one", len(found[schemaMessage]))
-	}
-	if !slices.Equal(found[dictionaryBatch], dictionaries) ||
-		!slices.Equal(found[recordBatch], records) {
-		return fmt.Errorf("the %d batches that its footer names are not the %d in the file",
-			len(dictionaries)+len(records), len(found[dictionaryBatch])+len(found[recordBatch]))
+	if rest := footer - end; end > 0 && (rest < 0 || rest > largestGap) {
+		return fmt.Errorf("found %d bytes between the last batch and the footer, such as another "+
+			"file's", rest)
 	}
 	return nil
 }
 
-// schemaAt reports whether there is a schema message at a byte of the file.
-func schemaAt(file *io.SectionReader, offset int64) (is bool) {
-	err := rows.Guard(func() error {
-		_, message, err := messageAt(file, offset)
-		is = err == nil && message.GetByteSlot(messageKind, 0) == schemaMessage
+// schemaEnd is where the message with the schema at the start of a file ends; 0 if there is none.
+func schemaEnd(file *io.SectionReader) (end int64) {
+	rows.Guard(func() error {
+		b, message, err := messageAt(file, magicSize)
+		if err == nil && message.GetByteSlot(messageKind, 0) == schemaMessage {
+			end = magicSize + int64(b.metadata) + b.body
+		}
 		return err
 	})
-	return is && err == nil
+	return end
 }
 
-// messageAt returns the location and root of the message at a byte of the file. At the end of the
-// stream its metadata is empty.
+// messageAt returns the location and root of the message at a byte of the file.
 func messageAt(file *io.SectionReader,
 	offset int64) (b block, message flatbuffers.Table, err error) {
 	var prefix [continuationEnd]byte
@@ -170,9 +148,6 @@ func messageAt(file *io.SectionReader,
 	start, length := int64(continuationEnd), binary.LittleEndian.Uint32(prefix[legacyEnd:])
 	if first := binary.LittleEndian.Uint32(prefix[:]); first != math.MaxUint32 {
 		start, length = legacyEnd, first
-	}
-	if length == 0 {
-		return b, message, nil
 	}
 	if message, err = readTable(file, offset+start, int64(length)); err != nil {
 		return b, message, err
@@ -273,20 +248,20 @@ func checkVector(t flatbuffers.Table, slot flatbuffers.VOffsetT, elementSize int
 	return nil
 }
 
-// blocks reads a vector of the footer.
-func blocks(footer flatbuffers.Table, slot flatbuffers.VOffsetT) ([]block, error) {
+// appendBlocks reads a vector of the footer.
+func appendBlocks(all []block, footer flatbuffers.Table, slot flatbuffers.VOffsetT) ([]block,
+	error) {
 	if err := checkVector(footer, slot, blockSize); err != nil {
 		return nil, err
 	}
 	offset := flatbuffers.UOffsetT(footer.Offset(slot))
 	if offset == 0 {
-		return nil, nil
+		return all, nil
 	}
-	all := make([]block, footer.VectorLen(offset))
-	for i := range all {
+	for i := range footer.VectorLen(offset) {
 		at := footer.Vector(offset) + flatbuffers.UOffsetT(blockSize*i)
-		all[i] = block{offset: footer.GetInt64(at), metadata: footer.GetInt32(at + 8),
-			body: footer.GetInt64(at + 16)}
+		all = append(all, block{offset: footer.GetInt64(at), metadata: footer.GetInt32(at + 8),
+			body: footer.GetInt64(at + 16)})
 	}
 	return all, nil
 }
@@ -300,10 +275,10 @@ const (
 	dictionaryData                   = 6
 	compressionCodec                 = 4
 
-	bufferSize   = 16 // offset int64, length int64
-	lz4Frames    = 0  // CompressionType, from format/Message.fbs
-	lz4Magic     = 0x184d2204
-	lz4Checksum  = 1 << 2    // of the content, in the byte after the magic
+	bufferSize   = 16        // offset int64, length int64
+	frameStart   = 13        // length of the content int64, magic uint32, flags
+	hasChecksum  = 1 << 2    // among the flags, in LZ4 and in zstd
+	lz4Frames    = 0         // CompressionType, from format/Message.fbs
 	largestFrame = 128 << 20 // window of a zstd frame
 )
 
@@ -314,46 +289,32 @@ func verifyFrames(file *io.SectionReader, message flatbuffers.Table, body int64)
 		batch, _ = child(batch, dictionaryData)
 	}
 	compression, ok := child(batch, recordCompression)
-	if !ok {
+	offset := flatbuffers.UOffsetT(batch.Offset(recordBuffers))
+	if !ok || offset == 0 {
 		return nil
 	}
-	if err := checkVector(batch, recordBuffers, bufferSize); err != nil {
-		return err
-	}
-	codec, offset := compression.GetByteSlot(compressionCodec, lz4Frames),
-		flatbuffers.UOffsetT(batch.Offset(recordBuffers))
-	if offset == 0 {
-		return nil
-	}
+	codec := compression.GetByteSlot(compressionCodec, lz4Frames)
 	for i := range batch.VectorLen(offset) {
 		at := batch.Vector(offset) + flatbuffers.UOffsetT(bufferSize*i)
-		if length := batch.GetInt64(at + 8); length > 0 {
-			if err := verifyFrame(io.NewSectionReader(file, body+batch.GetInt64(at), length),
-				codec); err != nil {
-				return fmt.Errorf("compressed buffer %d: %w", i, err)
-			}
+		buffer := io.NewSectionReader(file, body+batch.GetInt64(at), batch.GetInt64(at+8))
+		if err := verifyFrame(buffer, codec); err != nil {
+			return fmt.Errorf("compressed buffer %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
 func verifyFrame(buffer *io.SectionReader, codec byte) error {
-	start := make([]byte, 8+zstd.HeaderMaxSize)
-	n, err := buffer.ReadAt(start, 0)
-	if err != nil && err != io.EOF || n < 8 {
-		return errors.Join(err, errLength)
-	}
-	length, head := int64(binary.LittleEndian.Uint64(start)), start[8:n]
-	frame := io.NewSectionReader(buffer, 8, buffer.Size()-8)
-	var content io.Reader
-	var header zstd.Header
-	switch {
-	case length == -1: // not compressed
+	start := make([]byte, frameStart)
+	_, err := buffer.ReadAt(start, 0)
+	length := int64(binary.LittleEndian.Uint64(start))
+	// -1 is the length of a buffer that is not compressed
+	if err == io.EOF || length == -1 || start[frameStart-1]&hasChecksum == 0 {
 		return nil
-	case codec == lz4Frames && len(head) > 4 && binary.LittleEndian.Uint32(head) == lz4Magic &&
-		head[4]&lz4Checksum != 0:
-		content = lz4.NewReader(frame)
-	case codec != lz4Frames && header.Decode(head) == nil && header.HasCheckSum:
+	}
+	frame := io.NewSectionReader(buffer, 8, buffer.Size()-8)
+	var content io.Reader = lz4.NewReader(frame)
+	if codec != lz4Frames {
 		decoder, err := zstd.NewReader(frame, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxWindow(largestFrame))
 		if err != nil {
@@ -361,8 +322,6 @@ func verifyFrame(buffer *io.SectionReader, codec byte) error {
 		}
 		defer decoder.Close()
 		content = decoder
-	default:
-		return nil
 	}
 	found, err := io.Copy(io.Discard, content)
 	if err == nil && found != length {

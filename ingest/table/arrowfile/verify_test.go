@@ -67,6 +67,7 @@ func TestLegacyMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
+	const recordBatch = 3
 	batch, root, err := messageAt(in, magicSize)
 	for err == nil && root.GetByteSlot(messageKind, 0) != recordBatch {
 		batch, root, err = messageAt(in, batch.offset+int64(batch.metadata)+batch.body)
