@@ -13,7 +13,7 @@ import (
 type Builder struct {
 	r         *Resolver
 	added     []geneName // in order
-	nameLevel int        // of the column name; below 0: there is none
+	nameLevel int        // of the column name; 0, which is of ids, if there is none
 }
 
 // geneName is a name of a gene, by the gene's number.
@@ -25,10 +25,11 @@ type geneName struct {
 // NewBuilder makes a builder that knows the ids of nodes, with room for a number of names.
 func NewBuilder(nodes *ingest.Nodes, room int) *Builder {
 	r := &Resolver{nodes: nodes, ids: slices.Clone(nodes.IDs), exact: newEntries(room)}
+	r.labels = []string{"id"}
 	for row, id := range nodes.IDs {
-		r.exact.set(id, Answer{uint32(row), idLevel, Gene})
+		r.exact.set(id, Answer{Gene: uint32(row), Meaning: Gene})
 	}
-	return &Builder{r: r, nameLevel: idLevel}
+	return &Builder{r: r}
 }
 
 // AddLevels makes a level for each label, and returns the first.
@@ -188,21 +189,21 @@ func Extend(cell *ingest.Graph, ids []string) *Builder {
 // addColumns adds the columns name and aliases of tables, whose genes are numbered in turn.
 func (b *Builder) addColumns(tables ...*ingest.Nodes) {
 	for _, column := range []string{ingest.NameColumn, ingest.AliasesColumn} {
-		level, first := 0, 0
+		level, first := 0, 0 // no level until a table has the column
 		for _, nodes := range tables {
 			texts := nodes.Texts(column)
 			if texts != nil && level == 0 {
-				level = b.AddLevels(column) + 1
+				level = b.AddLevels(column)
 			}
 			for row := range texts {
 				for _, text := range texts[row] {
-					b.Add(level-1, text, uint32(first+row))
+					b.Add(level, text, uint32(first+row))
 				}
 			}
 			first += nodes.Len()
 		}
 		if column == ingest.NameColumn {
-			b.NamesAt(level - 1)
+			b.NamesAt(level)
 		}
 	}
 }

@@ -32,13 +32,12 @@ func newEntries(room int) *entries {
 	}
 }
 
-func (e *entries) get(name []byte) (answer Answer, known bool) {
+// get returns what a name means; Unknown if nothing has it.
+func (e *entries) get(name []byte) Answer {
 	if short, ok := shorten(name); ok {
-		answer, known = e.short[short]
-	} else {
-		answer, known = e.long[string(name)]
+		return e.short[short]
 	}
-	return answer, known
+	return e.long[string(name)]
 }
 
 func (e *entries) set(name string, answer Answer) {
@@ -73,11 +72,10 @@ func (e *entries) names() (all []string) {
 
 // genes returns the numbers of the genes that have a name.
 func (e *entries) genes(name []byte) []uint32 {
-	answer, known := e.get(name)
-	switch several := e.several[string(name)]; {
-	case several != nil:
+	if several := e.several[string(name)]; several != nil {
 		return several
-	case known:
+	}
+	if answer := e.get(name); answer.Meaning != Unknown {
 		return []uint32{answer.Gene}
 	}
 	return nil
@@ -86,8 +84,8 @@ func (e *entries) genes(name []byte) []uint32 {
 // add adds a name of a gene, which is a node of the graph or not, unless an earlier level has the
 // name. It reports whether it did.
 func (e *entries) add(level int16, name string, gene uint32, isNode bool) bool {
-	answer, known := e.get([]byte(name))
-	if !known {
+	answer := e.get([]byte(name))
+	if answer.Meaning == Unknown {
 		answer = Answer{gene, level, NotInGraph}
 		if isNode {
 			answer.Meaning = Gene

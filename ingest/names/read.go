@@ -21,7 +21,7 @@ func (b *Builder) ReadTables(
 	files *inputfile.Files, tables []AliasTable,
 ) (accounts ingest.Accounts, err error) {
 	for k, table := range tables {
-		if column := table.NameColumn(); column > 0 && k == 0 && b.nameLevel == idLevel {
+		if column := table.NameColumn(); column > 0 && k == 0 && b.nameLevel == 0 {
 			b.NamesAt(b.Levels() + column)
 		}
 		account := &ingest.Account{Made: "aliases", File: table.File}

@@ -37,7 +37,7 @@ type Answer struct {
 	// Gene is the row of the gene in nodes/gene. If the name is not one gene's of the graph, it is
 	// the number of the first that has the name, above these rows for genes outside the graph.
 	Gene uint32
-	// Level is of the column that gave the name, as Labels counts; below 0 for an id of the graph.
+	// Level is of the column that gave the name, as Labels counts; 0 for an id of the graph.
 	Level   int16
 	Meaning Meaning
 }
@@ -47,8 +47,13 @@ func (a Answer) Known() bool {
 	return a.Meaning == Gene || a.Meaning == NotInGraph || a.Meaning == Ambiguous
 }
 
-// idLevel is the level of ids of the graph.
-const idLevel = -1
+// Reason says why rows are dropped for a name that means no gene of the graph.
+func (a Answer) Reason() ingest.Reason {
+	if a.Meaning == Ambiguous {
+		return ingest.AmbiguousName
+	}
+	return ingest.UnknownGene
+}
 
 // Resolver finds genes by their names. It is immutable, and safe for concurrent use.
 type Resolver struct {
@@ -66,7 +71,7 @@ func OfIDs(nodes *ingest.Nodes) *Resolver { return NewBuilder(nodes, nodes.Len()
 // Nodes are the nodes that a name can mean.
 func (r *Resolver) Nodes() *ingest.Nodes { return r.nodes }
 
-// Labels say of each level of names where they are from, for accounts.
+// Labels say of each level of names where they are from, for accounts; the first are ids.
 func (r *Resolver) Labels() []string { return r.labels }
 
 // Find says what a name means; the first of these that fits counts. It allocates nothing, unless
@@ -82,34 +87,34 @@ func (r *Resolver) Labels() []string { return r.labels }
 func (r *Resolver) Find(name []byte) Answer {
 	if r.rules.any {
 		control, part := r.rules.apply(name)
-		if control || part == nil {
-			return Answer{Level: idLevel, Meaning: controlOrUnknown(control)}
+		switch {
+		case control:
+			return Answer{Meaning: Control}
+		case part == nil:
+			return Answer{Meaning: Unknown}
 		}
 		name = part
 	}
-	if answer := r.Exact(name); answer.Meaning != Unknown || r.nodes.Type != ingest.Gene {
+	answer := r.Exact(name)
+	if answer.Meaning != Unknown || r.nodes.Type != ingest.Gene {
 		return answer
 	}
 	var lower [32]byte
 	in, key := r.entry(name, lower[:0])
-	answer, known := in.get(key)
-	switch {
-	case known:
-		return answer
-	case IsDate(name):
-		return Answer{Level: idLevel, Meaning: Date}
+	if answer = in.get(key); answer.Meaning == Unknown && IsDate(name) {
+		answer.Meaning = Date
 	}
-	return Answer{Level: idLevel}
+	return answer
 }
 
 // entry says where a name of a gene is found, and as what, which may be written to lower.
 func (r *Resolver) entry(name, lower []byte) (in *entries, key []byte) {
-	if _, known := r.exact.get(name); known {
+	if r.exact.get(name).Meaning != Unknown {
 		return r.exact, name
 	}
 	if r.folded != nil {
 		key = appendLower(lower, name)
-		if _, known := r.folded.get(key); known {
+		if r.folded.get(key).Meaning != Unknown {
 			return r.folded, key
 		}
 	}
@@ -119,20 +124,8 @@ func (r *Resolver) entry(name, lower []byte) (in *entries, key []byte) {
 	return r.exact, name
 }
 
-func controlOrUnknown(control bool) Meaning {
-	if control {
-		return Control
-	}
-	return Unknown
-}
-
 // Exact says which genes have a name, exactly as it is written.
-func (r *Resolver) Exact(name []byte) Answer {
-	if answer, known := r.exact.get(name); known {
-		return answer
-	}
-	return Answer{Level: idLevel}
-}
+func (r *Resolver) Exact(name []byte) Answer { return r.exact.get(name) }
 
 func appendLower(to, name []byte) []byte {
 	for _, c := range name {

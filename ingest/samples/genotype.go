@@ -173,10 +173,7 @@ func (g *Genotyper) dropUnknown(m *Mention, to *Genotype) (ingest.Reason, error)
 	if !m.Repeated {
 		to.Unknown = append(to.Unknown, m.Text)
 	}
-	if m.Answer.Meaning == names.Ambiguous {
-		return ingest.AmbiguousName, nil
-	}
-	return ingest.UnknownGene, nil
+	return m.Answer.Reason(), nil
 }
 
 const dropHint = "; to drop such samples, pass --unknown-genes drop-sample"

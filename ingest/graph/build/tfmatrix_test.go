@@ -50,6 +50,38 @@ func TestTFMatrix(t *testing.T) {
 	}
 }
 
+// A matrix and a list of the same edges read the same names in the same ways.
+func TestTFMatrixNames(t *testing.T) {
+	matrix := networks.Spec{
+		TextSpec: table.TextSpec{File: inputs.Write(t, "m.tsv",
+			"gene\tSTDA\tYB\nYB\t1\t0\nOLD\t2\t3\nWHO\t0\t4\n")},
+		Matrix: networks.TargetRows, Relation: "matrix",
+	}
+	list := networks.Spec{
+		TextSpec: table.TextSpec{File: inputs.Write(t, "e.tsv",
+			"tf\tgene\nSTDA\tYB\nSTDA\tOLD\nYB\tOLD\nYB\tWHO\n")},
+		From: []string{"tf"}, To: []string{"gene"}, Relation: "list", Undirected: new(false),
+	}
+	_, report, err := Graph(inputs.Opened(t), Spec{
+		Genes: genesNamed(t, "YA", "YB", "YC"),
+		Aliases: sgdAliases(t,
+			inputs.WriteSGD(t, "ORF YA STDA -", "ORF YB STDB -", "ORF YC STDC OLD")),
+		UnknownGenes: ingest.DropGene,
+		Edges:        []networks.Spec{matrix, list},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "1 of unknown genes; noted: 2 names read as standard name, " +
+		"2 names read as alias; unknown names: WHO"
+	for _, account := range report[2:] {
+		text := strings.Replace(account.String(), ", 2 with a weight of 0 or none", "", 1)
+		if !strings.HasSuffix(text, want) {
+			t.Errorf("got %s, want %s", account, want)
+		}
+	}
+}
+
 // TestTFMatrixLayouts reads matrices with factors as rows, columns without values, and names to be
 // found in others.
 func TestTFMatrixLayouts(t *testing.T) {

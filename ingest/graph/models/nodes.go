@@ -154,16 +154,12 @@ func (m *Model) geneEdges(genes *names.Resolver) (*ingest.Edges, *ingest.Account
 		for _, name := range reaction.genes {
 			answer := genes.Find([]byte(name))
 			account.Rows++
-			switch answer.Meaning {
-			case names.Gene:
+			if answer.Meaning == names.Gene {
 				edges.Src = append(edges.Src, answer.Gene)
 				edges.Dst = append(edges.Dst, uint32(i))
 				continue
-			case names.Ambiguous:
-				account.Drop(ingest.AmbiguousName, inRules, int64(i), []byte(name))
-			default:
-				account.Drop(ingest.UnknownGene, inRules, int64(i), []byte(name))
 			}
+			account.Drop(answer.Reason(), inRules, int64(i), []byte(name))
 			account.AddName(name, 1)
 		}
 	}

@@ -35,8 +35,7 @@ type node struct {
 //	                            textmining: none, as its weight is 0
 type collector struct {
 	relations []*relation
-	unknown   ingest.Reason  // of edges with an unknown name
-	ends      string         // what it should mean, unless genes
+	ofTypes   bool           // of two node types
 	lost      ingest.Account // of the edges without a node
 	met       *pairs.Set
 	states    []pairState // of the pairs, by relation
@@ -68,17 +67,17 @@ func (c *collector) add(e *edge) {
 	if isTargetsFault(e.from.answer.Meaning, e.to.answer.Meaning) {
 		lost = &e.to
 	}
-	switch lost.answer.Meaning {
-	case names.Gene:
+	if lost.answer.Meaning == names.Gene {
 		c.waiting = append(c.waiting,
 			waitingEdge{src: e.from.answer.Gene, dst: e.to.answer.Gene, row: e.row})
 		c.weights, c.kept = append(c.weights, e.weights...), append(c.kept, e.kept...)
 		return
-	case names.Ambiguous:
-		c.lost.Drop(ingest.AmbiguousName, "", e.row, lost.name)
-	default:
-		c.lost.Drop(c.unknown, c.ends, e.row, lost.name)
 	}
+	why, detail := lost.answer.Reason(), ""
+	if c.ofTypes && why == ingest.UnknownGene {
+		why, detail = ingest.UnknownNode, "nodes"
+	}
+	c.lost.Drop(why, detail, e.row, lost.name)
 	c.lost.Rows++
 }
 

@@ -9,7 +9,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
 )
@@ -69,7 +68,7 @@ func (f *file) openMatrix(files *inputfile.Files) (reader, error) {
 			return nil, fault.New(fault.Input, "name a column without values in ignore",
 				"read edges %s:%d: column %d: %w", f.File, 1+f.SkipLines, k+2, err)
 		}
-		m.columns = append(m.columns, valueColumn{node{gene, f.genes().Find(gene)}, 1 + k})
+		m.columns = append(m.columns, valueColumn{node{gene, f.genes().find(gene)}, 1 + k})
 	}
 	rows, err := table.OpenFile(in, header.Options)
 	f.rows = &where.Table{Reader: rows}
@@ -83,7 +82,7 @@ func (m *matrixReader) read(batch *table.Batch, i int) error {
 	if m.UpperCase {
 		name = bytes.ToUpper(name)
 	}
-	row := node{name, m.genes().Find(name)}
+	row := node{name, m.genes().find(name)}
 	m.edge.row = batch.First + int64(i)
 	for _, column := range m.columns {
 		weight, err := batch.Finite(column.number, i)
@@ -92,12 +91,12 @@ func (m *matrixReader) read(batch *table.Batch, i int) error {
 			continue
 		}
 		if err == nil {
-			err = m.check(c, column.node)
+			err = m.note(c, m.genes(), &column.node)
 		}
 		if err != nil {
 			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", column.name, err)
 		}
-		if err := m.check(c, row); err != nil {
+		if err := m.note(c, m.genes(), &row); err != nil {
 			return err
 		}
 		m.edge.weights = append(m.edge.weights[:0], weight)
@@ -107,14 +106,4 @@ func (m *matrixReader) read(batch *table.Batch, i int) error {
 		c.add(&m.edge)
 	}
 	return nil
-}
-
-// check notes a name that means no gene, or returns an error for it.
-func (m *matrixReader) check(c *collector, n node) error {
-	if n.answer.Meaning == names.Gene {
-		return nil
-	}
-	c.lost.AddName(string(n.name), 1)
-	_, err := m.types.missing(m.genes(), n.name, n.answer)
-	return err
 }

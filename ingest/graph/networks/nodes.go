@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tcbuild/ingest"
-	"tcbuild/ingest/graph"
 	"tcbuild/ingest/names"
 )
 
@@ -45,27 +44,12 @@ func (t *Types) nodesOf(nodeType string) *nodes {
 	return found
 }
 
-// find returns what a name means. One that means no node is an error, unless its edges are dropped.
-func (t *Types) find(n *nodes, name []byte) (names.Answer, error) {
+// find returns what a name means.
+func (n *nodes) find(name []byte) names.Answer {
 	if row, known := n.rows[string(name)]; known {
-		return nodeAt(row), nil
+		return nodeAt(row)
 	}
-	answer := n.Find(name)
-	if answer.Meaning == names.Gene {
-		return answer, nil
-	}
-	return t.missing(n, name, answer)
-}
-
-// missing decides about a name that means no node.
-func (t *Types) missing(n *nodes, name []byte, answer names.Answer) (names.Answer, error) {
-	if !n.grows {
-		return answer, graph.MissingNode(n.Resolver, name, t.drop)
-	}
-	if err := graph.CheckID(n.Nodes().Type, name); err != nil {
-		return answer, err
-	}
-	return n.grow(string(name)), nil
+	return n.Find(name)
 }
 
 // grow makes a node of an id that is new.
@@ -79,7 +63,7 @@ func (n *nodes) grow(id string) names.Answer {
 }
 
 func nodeAt(row uint32) names.Answer {
-	return names.Answer{Gene: row, Level: -1, Meaning: names.Gene}
+	return names.Answer{Gene: row, Meaning: names.Gene}
 }
 
 // AddNodes adds to the graph the nodes that edges have found, without those whose edges were all

@@ -5,7 +5,9 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
 	"tcbuild/internal/pairs"
@@ -77,10 +79,7 @@ func (f *file) isUndirected() bool { return f.Undirected != nil && *f.Undirected
 
 // newCollector makes a collector for edge types that have a text in their names.
 func (f *file) newCollector(text string) *collector {
-	c := &collector{unknown: ingest.UnknownGene, met: pairs.New(f.isUndirected())}
-	if f.FromType != f.ToType {
-		c.unknown, c.ends = ingest.UnknownNode, "nodes"
-	}
+	c := &collector{ofTypes: f.FromType != f.ToType, met: pairs.New(f.isUndirected())}
 	c.levels = make([]int, len(f.genes().Labels()))
 	for _, r := range f.relations {
 		if before, column, after := GroupedBy(r.kind.Relation); column != "" {
@@ -96,6 +95,21 @@ func (f *file) newCollector(text string) *collector {
 	return c
 }
 
+// note counts where the name of an edge's node is from. A name that means no node makes one if its
+// type grows; otherwise it is an error, unless its edges are dropped.
+func (f *file) note(c *collector, in *nodes, n *node) error {
+	switch {
+	case n.answer.Meaning == names.Gene:
+		c.levels[n.answer.Level]++
+		return nil
+	case in.grows:
+		n.answer = in.grow(string(n.name))
+		return graph.CheckID(in.Nodes().Type, n.name)
+	}
+	c.lost.AddName(string(n.name), 1)
+	return graph.MissingNode(in.Resolver, n.name, f.types.drop)
+}
+
 // account completes the account of a relation.
 func (f *file) account(c *collector, r *relation, filtered *ingest.Account) *ingest.Account {
 	a := r.account
@@ -105,7 +119,9 @@ func (f *file) account(c *collector, r *relation, filtered *ingest.Account) *ing
 	a.Merge(filtered)
 	a.Merge(&c.lost)
 	for level, label := range f.genes().Labels() {
-		a.Add(ingest.ReadAs, label, c.levels[level])
+		if level > 0 { // ids are read as they are
+			a.Add(ingest.ReadAs, label, c.levels[level])
+		}
 	}
 	return a
 }

@@ -12,7 +12,6 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
 )
@@ -200,23 +199,15 @@ func (t *tableReader) readEnd(c *collector, end *tableEnd, batch *table.Batch, i
 			name = bytes.TrimSpace(name)
 		}
 		found, err := t.node(end, name)
+		if err == nil {
+			err = t.note(c, end.nodes, &found)
+		}
 		if err != nil {
 			return t.in(column, err)
 		}
-		c.note(found)
 		end.found = append(end.found, found)
 	}
 	return nil
-}
-
-// note counts a name by where it is from.
-func (c *collector) note(n node) {
-	switch {
-	case n.answer.Meaning != names.Gene:
-		c.lost.AddName(string(n.name), 1)
-	case n.answer.Level >= 0:
-		c.levels[n.answer.Level]++
-	}
 }
 
 // field returns a field as a name: in a table with a list of ids, the id with its number.
@@ -252,8 +243,7 @@ func (t *tableReader) node(end *tableEnd, text []byte) (node, error) {
 			return node{}, err
 		}
 	}
-	answer, err := t.types.find(end.nodes, name)
-	return node{name, answer}, err
+	return node{name, end.find(name)}, nil
 }
 
 // nameIn returns the name in a text: what the first group of a pattern matches, in capitals if so

@@ -90,16 +90,9 @@ func (a *annotations) findGene(name []byte) (gene uint32, ok bool, err error) {
 	if answer.Meaning == names.Gene {
 		return answer.Gene, true, nil
 	}
-	err = graph.MissingNode(a.genes, name, a.drop)
-	switch {
-	case err != nil:
-	case answer.Meaning == names.Ambiguous:
-		a.account.Drop(ingest.AmbiguousName, "", a.row, name)
-	default:
-		a.account.Drop(ingest.UnknownGene, "", a.row, name)
-	}
+	a.account.Drop(answer.Reason(), "", a.row, name)
 	a.account.AddName(string(name), 1)
-	return 0, false, err
+	return 0, false, graph.MissingNode(a.genes, name, a.drop)
 }
 
 // findTerm finds a term, or says why the row makes nothing.
