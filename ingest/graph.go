@@ -3,16 +3,10 @@
 package ingest
 
 import (
-	"bufio"
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
-
-	"github.com/apache/arrow/go/v17/arrow"
 
 	"tcbuild/ingest/inputfile"
 )
@@ -69,18 +63,26 @@ type Nodes struct {
 	index map[string]uint32
 }
 
-// NewNodes makes a node table and its id look-up. duplicate is the row of the first id that
-// occurred before, or -1 if all are unique.
-func NewNodes(nodeType string, ids []string, columns []Column) (nodes *Nodes, duplicate int) {
+// RepeatedID is an id that two rows of a node table have.
+type RepeatedID struct {
+	ID           string
+	First, Again int64
+}
+
+// NewNodes makes a node table and its id look-up. repeated is the first id that occurs again; nil
+// if all are unique.
+func NewNodes(
+	nodeType string, ids []string, columns []Column,
+) (nodes *Nodes, repeated *RepeatedID) {
 	n := &Nodes{Type: nodeType, IDs: ids, Columns: columns,
 		index: make(map[string]uint32, len(ids))}
 	for row, id := range ids {
-		if _, seen := n.index[id]; seen {
-			return nil, row
+		if first, seen := n.index[id]; seen {
+			return nil, &RepeatedID{id, int64(first), int64(row)}
 		}
 		n.index[id] = uint32(row)
 	}
-	return n, -1
+	return n, nil
 }
 
 // Len is the number of nodes; 0 for a nil table.
@@ -105,30 +107,23 @@ func (n *Nodes) IndexBytes(id []byte) (row uint32, ok bool) {
 
 // Column returns the texts of an extra column, or nil if the table has no text column of that name,
 // or is nil.
-func (n *Nodes) Column(name string) []string {
-	if n == nil {
-		return nil
-	}
-	for _, c := range n.Columns {
-		if c.Name == name {
-			return c.texts()
-		}
-	}
-	return nil
-}
+func (n *Nodes) Column(name string) []string { return n.column(name).texts() }
 
 // Texts returns the texts of each row in an extra column of texts, or of lists of them; nil if the
 // table has no such column, or is nil.
-func (n *Nodes) Texts(name string) [][]string {
+func (n *Nodes) Texts(name string) [][]string { return n.column(name).lists() }
+
+// column returns the extra column of a name, or an empty one.
+func (n *Nodes) column(name string) (found Column) {
 	if n == nil {
-		return nil
+		return found
 	}
 	for _, c := range n.Columns {
 		if c.Name == name {
-			return c.lists()
+			return c
 		}
 	}
-	return nil
+	return found
 }
 
 // EdgeType names the edges of one edge file.
@@ -236,115 +231,10 @@ func (g *Graph) EdgesOf(t EdgeType) *Edges {
 
 // Sort puts the tables into canonical order; readers and writers of graphs call it once.
 func (g *Graph) Sort() {
-	sort.Slice(g.Others, func(i, j int) bool { return g.Others[i].Type < g.Others[j].Type })
-	sort.Slice(g.Edges,
-		func(i, j int) bool { return g.Edges[i].Type.String() < g.Edges[j].Type.String() })
+	slices.SortFunc(g.Others, func(a, b *Nodes) int { return cmp.Compare(a.Type, b.Type) })
+	slices.SortFunc(g.Edges,
+		func(a, b *Edges) int { return cmp.Compare(a.Type.String(), b.Type.String()) })
 }
 
 // Input identifies a file that was read, without its folder.
 type Input = inputfile.Input
-
-// Digest is the hex SHA-256 of the graph's content. It depends on the types, ids, edges, extra
-// columns and names in order, not on the files that held them. It hashes these bytes, with
-// little-endian integers and each text as its length in bytes (uint64) and its UTF-8 bytes:
-//
-//	text "tcbuild graph 2"
-//	uint64 number of node tables; each, in canonical order:
-//	    text type; uint64 n; n ids (text); columns
-//	uint64 number of edge tables; each, ascending by name:
-//	    text name; uint64 n; n sources (uint32); n targets (uint32); columns
-//	if names may mean other genes, or the graph ignores case:
-//	    text "names"; uint64 1 if it ignores case, or 0
-//	    uint64 n; n ids (text) of other genes; columns
-//
-//	columns: uint64 number; each:
-//	    text name; text type, as TypeName writes it; n values, as Column.Encoder writes them
-//
-// The cost is one pass over the graph's memory.
-func (g *Graph) Digest() string { return g.digest(true) }
-
-// StructureDigest is Digest without what only says what names mean: the columns name and aliases of
-// genes, other genes, and case. Masks do not depend on them.
-func (g *Graph) StructureDigest() string { return g.digest(false) }
-
-func (g *Graph) digest(names bool) string {
-	sum := sha256.New()
-	w := digester{bufio.NewWriterSize(sum, 64<<10)}
-	w.text("tcbuild graph 2")
-	tables := g.NodeTables()
-	w.uint64(uint64(len(tables)))
-	for _, nodes := range tables {
-		w.text(nodes.Type)
-		columns := nodes.Columns
-		if !names {
-			columns = nodes.withoutNames()
-		}
-		w.nodes(nodes, columns)
-	}
-	w.uint64(uint64(len(g.Edges)))
-	for _, edges := range g.Edges {
-		w.text(edges.Type.String())
-		w.uint64(uint64(edges.Len()))
-		w.uint32s(edges.Src)
-		w.uint32s(edges.Dst)
-		w.columns(edges.Columns)
-	}
-	if names && (g.OtherGenes != nil || g.IgnoreCase) {
-		w.text("names")
-		ignoreCase := uint64(0)
-		if g.IgnoreCase {
-			ignoreCase = 1
-		}
-		w.uint64(ignoreCase)
-		others := cmp.Or(g.OtherGenes, new(Nodes))
-		w.nodes(others, others.Columns)
-	}
-	w.Flush() // a hash never fails
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// withoutNames returns the columns, but for those that say what names of genes mean.
-func (n *Nodes) withoutNames() (columns []Column) {
-	for _, c := range n.Columns {
-		isName := n.Type == Gene && (c.Name == NameColumn || c.Name == AliasesColumn)
-		if !isName || c.lists() == nil {
-			columns = append(columns, c)
-		}
-	}
-	return columns
-}
-
-// digester writes the serialisation. Its writes cannot fail, because a hash's cannot.
-type digester struct{ *bufio.Writer }
-
-func (w digester) uint64(n uint64) {
-	w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n))
-}
-
-func (w digester) uint32s(values []uint32) { w.Write(arrow.Uint32Traits.CastToBytes(values)) }
-
-func (w digester) nodes(nodes *Nodes, columns []Column) {
-	w.uint64(uint64(nodes.Len()))
-	for _, id := range nodes.IDs {
-		w.text(id)
-	}
-	w.columns(columns)
-}
-
-func (w digester) text(text string) {
-	w.uint64(uint64(len(text)))
-	w.WriteString(text)
-}
-
-func (w digester) columns(columns []Column) {
-	w.uint64(uint64(len(columns)))
-	for _, c := range columns {
-		name, _ := TypeName(c.Values.DataType())
-		w.text(c.Name)
-		w.text(name)
-		appendValue := c.Encoder()
-		for row := range c.Values.Len() {
-			w.Write(appendValue(w.AvailableBuffer(), row))
-		}
-	}
-}

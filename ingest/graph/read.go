@@ -172,12 +172,11 @@ func readNodes(file *inputfile.File, nodeType string) (*ingest.Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes, duplicate := ingest.NewNodes(nodeType, ids, columns)
-	if duplicate >= 0 {
-		first := slices.Index(ids, ids[duplicate])
+	nodes, repeated := ingest.NewNodes(nodeType, ids, columns)
+	if repeated != nil {
 		return nil, fault.New(fault.Input, "remove one of the two rows",
 			"read nodes %s: id %q is also in %s, expected unique ids",
-			t.Where(int64(duplicate)), ids[duplicate], t.Where(int64(first)))
+			t.Where(repeated.Again), repeated.ID, t.Where(repeated.First))
 	}
 	nodes.LeftOut = t.leftOut
 	if nodeType == ingest.Gene {

@@ -232,7 +232,7 @@ func takeNumbers(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 // takeTyped takes the values of a batch in their own type.
 func takeTyped(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 	values := b.Array(at)
-	if i, text := firstInvalid(values); i >= 0 {
+	if i, text, found := firstInvalid(values); found {
 		return nil, t.notUTF8(b, at, i, []byte(text))
 	}
 	return values, nil
@@ -244,46 +244,42 @@ func (t *graphTable) notUTF8(b *table.Batch, at, i int, text []byte) error {
 		t.Columns()[at])
 }
 
-// firstInvalid returns the first row with text, possibly nested, that is not UTF-8, or -1.
-func firstInvalid(a arrow.Array) (row int, text string) {
-	within := func(row int) (int, string) { return -1, "" }
+// firstInvalid returns the first row with text, possibly nested, that is not UTF-8.
+func firstInvalid(a arrow.Array) (row int, text string, found bool) {
+	var within func(row int) (text string, found bool)
 	switch a := a.(type) {
 	case interface{ Value(int) string }:
-		within = func(row int) (int, string) {
-			if text := a.Value(row); !utf8.ValidString(text) {
-				return row, text
-			}
-			return -1, ""
+		within = func(row int) (string, bool) {
+			text := a.Value(row)
+			return text, !utf8.ValidString(text)
 		}
 	case *array.Dictionary:
-		if entry, text := firstInvalid(a.Dictionary()); entry >= 0 {
-			return 0, text
-		}
+		_, text, found = firstInvalid(a.Dictionary())
+		return 0, text, found
 	case array.ListLike:
-		within = func(row int) (int, string) {
+		within = func(row int) (string, bool) {
 			start, end := a.ValueOffsets(row)
-			return firstInvalid(array.NewSlice(a.ListValues(), start, end))
+			_, text, found := firstInvalid(array.NewSlice(a.ListValues(), start, end))
+			return text, found
 		}
 	case *array.Struct:
-		within = func(row int) (int, string) {
-			for i := range a.NumField() {
-				if at, text := firstInvalid(array.NewSlice(a.Field(i), int64(row),
-					int64(row)+1)); at >= 0 {
-					return at, text
-				}
+		within = func(row int) (text string, found bool) {
+			for i := 0; i < a.NumField() && !found; i++ {
+				value := array.NewSlice(a.Field(i), int64(row), int64(row)+1)
+				_, text, found = firstInvalid(value)
 			}
-			return -1, ""
+			return text, found
 		}
 	default:
-		return -1, ""
+		return 0, "", false
 	}
 	for row := range a.Len() {
 		if a.IsNull(row) {
 			continue
 		}
-		if at, text := within(row); at >= 0 {
-			return row, text
+		if text, found := within(row); found {
+			return row, text, true
 		}
 	}
-	return -1, ""
+	return 0, "", false
 }

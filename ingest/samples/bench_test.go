@@ -26,8 +26,8 @@ func yeastScale() *ingest.Graph {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("%s-%c", ids[i], 'A'+i%26)
 	}
-	genes, duplicate := ingest.NewNodes(ingest.Gene, ids, nil)
-	if duplicate >= 0 {
+	genes, repeated := ingest.NewNodes(ingest.Gene, ids, nil)
+	if repeated != nil {
 		panic("ids are not unique")
 	}
 	g := &ingest.Graph{Genes: genes}

@@ -218,7 +218,7 @@ func (w *worker[B]) append(r *Record) {
 	p := w.part
 	last := len(p.samples) - 1
 	size := ingest.BatchSize(w.columns)
-	if last < 0 || isFull(p.samples[last], size) {
+	if last < 0 || p.samples[last].IsFull(size) {
 		p.samples = append(p.samples, ingest.NewSamples(0, w.columns, min(size, p.to-p.from)))
 		last++
 	}
@@ -226,11 +226,6 @@ func (w *worker[B]) append(r *Record) {
 	if w.inOrder != nil {
 		p.places = append(p.places, place{r.Row, r.Column})
 	}
-}
-
-func isFull(s *ingest.Samples, size int) bool {
-	n := s.Len()
-	return n >= size || s.TextBytes(0, n) >= ingest.BatchTexts
 }
 
 func isUnmeasured(phenotypes []float64) bool {

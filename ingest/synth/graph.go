@@ -47,9 +47,9 @@ func geneNames(scale Scale, seed uint64) []string {
 }
 
 func newNodes(nodeType string, ids []string, columns []ingest.Column) *ingest.Nodes {
-	nodes, duplicate := ingest.NewNodes(nodeType, ids, columns)
-	if duplicate >= 0 {
-		panic(fmt.Sprintf("synth: %s %s occurs twice", nodeType, ids[duplicate]))
+	nodes, repeated := ingest.NewNodes(nodeType, ids, columns)
+	if repeated != nil {
+		panic(fmt.Sprintf("synth: %s %s occurs twice", nodeType, repeated.ID))
 	}
 	return nodes
 }

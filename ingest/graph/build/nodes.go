@@ -75,12 +75,12 @@ func readNodes(
 	for k, column := range kept {
 		values = append(values, ingest.Column{Name: column.Name, Values: builders[k].NewArray()})
 	}
-	nodes, duplicate := ingest.NewNodes(spec.Type, ids, values)
-	if duplicate >= 0 {
-		first := slices.Index(ids, ids[duplicate])
+	nodes, repeated := ingest.NewNodes(spec.Type, ids, values)
+	if repeated != nil {
 		return nil, fault.New(fault.Input, "remove one of them",
 			"read %s %s: found %s %q twice, first at %s", account.Made,
-			rows.Where(read[duplicate].row), spec.Type, ids[duplicate], rows.Where(read[first].row))
+			rows.Where(read[repeated.Again].row), spec.Type, repeated.ID,
+			rows.Where(read[repeated.First].row))
 	}
 	account.Kept = nodes.Len()
 	return nodes, nil

@@ -137,10 +137,10 @@ func (m *Model) reactionNodes(kind ReactionNodes) (*ingest.Nodes, error) {
 	if kind == Combinations {
 		columns = append(columns, ingest.TextColumn("reaction", origins))
 	}
-	nodes, duplicate := ingest.NewNodes(ingest.Reaction, ids, columns)
-	if duplicate >= 0 { // two reactions, one named like a node of the other
+	nodes, repeated := ingest.NewNodes(ingest.Reaction, ids, columns)
+	if repeated != nil { // two reactions, one named like a node of the other
 		return nil, fault.New(fault.Input, "use whole reactions, or rename one",
-			"read model %s: found two reactions that make the node %q", m.path, ids[duplicate])
+			"read model %s: found two reactions that make the node %q", m.path, repeated.ID)
 	}
 	return nodes, nil
 }
