@@ -8,7 +8,7 @@ rows of a batch's cells in that file. Expression is never read, and stays where 
 It writes norman.arrow. A build of these activated genes takes removing_kinds=none: they stay in the
 graph, and a model sees them in perturbed.
 
-It needs the package h5py for .h5ad files and zarr for .zarr folders: pip install tcbuild[anndata].
+It needs the package h5py for .h5ad files and zarr for .zarr folders (the extra anndata).
 """
 
 from tcbuild.anndata._cells import Cells

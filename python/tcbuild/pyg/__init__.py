@@ -6,7 +6,7 @@
     for batch in loader:
         batch["gene"].mask, batch.masked_edge_index_dict(), batch.y
 
-It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. PyG's own DataLoader
+It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader
 takes the samples too, but copies each edge list for each sample of a batch.
 """
 

@@ -6,7 +6,7 @@ and the graph that all samples share.
         batch = batch.to(device)
         batch.masks["gene__physical__gene"], batch.phenotypes
 
-It needs the package torch: pip install tcbuild[torch].
+It needs the package torch (the extra torch).
 """
 
 from tcbuild.errors import missing_package as _missing_package

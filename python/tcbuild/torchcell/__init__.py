@@ -6,7 +6,7 @@
     tcbuild.torchcell.export_cell_graph(graph, "exported/graph")
     tcbuild.torchcell.export_perturbations(samples, "exported/perturbations.arrow")
 
-It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. PyG's own DataLoader
+It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader
 takes the samples too, but copies each edge list for each sample of a batch.
 """
 
