@@ -195,6 +195,7 @@ func TestRollback(t *testing.T) {
 	run()
 	is("000002")
 	point("000001")
+	must(t, f.dir, "status", "out").prints(t, 0, "held back current stays at 000001-")
 	for range 2 {
 		run().warns(t, "WARN current stays at an older version")
 		is("000001")
