@@ -94,6 +94,26 @@ func TestSteps(t *testing.T) {
 	must(t, f.dir, "status", "out")
 }
 
+// With force in the settings, prepare starts again, and the steps after it complete its plan.
+func TestForcedSteps(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	f := newFixture(t, 400, 30)
+	must(t, f.dir, rebuildOf()...)
+	for _, args := range [][]string{
+		step(rebuild.Prepare, "", "--parts", "2"),
+		step(rebuild.Build, "1/2"), step(rebuild.Build, "2/2"),
+		step(rebuild.Verify, "1/2"), step(rebuild.Verify, "2/2"),
+		step(rebuild.Publish, ""),
+	} {
+		must(t, f.dir, with(args, "--force")...)
+	}
+	if n := f.versionsOf(t); n != 2 {
+		t.Errorf("got %d versions, want 2", n)
+	}
+	must(t, f.dir, "status", "out/set")
+}
+
 // sameReport compares two reports but for what differs from run to run.
 func sameReport(t *testing.T, a, b string) {
 	t.Helper()
