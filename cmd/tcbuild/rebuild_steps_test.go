@@ -94,22 +94,25 @@ func TestSteps(t *testing.T) {
 	must(t, f.dir, "status", "out")
 }
 
-// With force in the settings, prepare starts again, and the steps after it complete its plan.
+// After prepare with --force, the steps complete its plan, with and without --force of their own.
 func TestForcedSteps(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 400, 30)
 	must(t, f.dir, rebuildOf()...)
-	for _, args := range [][]string{
-		step(rebuild.Prepare, "", "--parts", "2"),
-		step(rebuild.Build, "1/2"), step(rebuild.Build, "2/2"),
-		step(rebuild.Verify, "1/2"), step(rebuild.Verify, "2/2"),
-		step(rebuild.Publish, ""),
-	} {
-		must(t, f.dir, with(args, "--force")...)
-	}
-	if n := f.versionsOf(t); n != 2 {
-		t.Errorf("got %d versions, want 2", n)
+	for i, more := range [][]string{{"--force"}, nil} {
+		must(t, f.dir, step(rebuild.Prepare, "", "--parts", "2", "--force")...)
+		for _, args := range [][]string{
+			step(rebuild.Build, "1/2"), step(rebuild.Build, "2/2"),
+			step(rebuild.Verify, "1/2"), step(rebuild.Verify, "2/2"),
+			step(rebuild.Publish, ""),
+		} {
+			must(t, f.dir, with(args, more...)...)
+		}
+		if n := f.versionsOf(t); n != 2+i {
+			t.Errorf("got %d versions, want %d", n, 2+i)
+		}
+		must(t, f.dir, "verify", "out/set/current/full-masks")
 	}
 	must(t, f.dir, "status", "out/set")
 }

@@ -99,6 +99,11 @@ func (r *Rebuild) pinned() (pinned *Pinned, plan *Plan, done bool, err error) {
 		return nil, nil, false, err
 	}
 	r.parts = pinned.Parts
+	for i, step := range plan.Steps {
+		if step.Action == Link { // Prepare has reused all that it wanted to, unless it was forced
+			plan.Steps[i].Action, plan.Steps[i].Why = Run, "planned by prepare"
+		}
+	}
 	done = pinned.Version != "" || plan.Ready != ""
 	unfinished := readVersion(plan.unfinished.path)
 	switch {
