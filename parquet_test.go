@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 )
 
@@ -31,7 +32,7 @@ func check(t *testing.T, err error) {
 // columnsOf reads a file's columns in their own types, whole.
 func columnsOf(t *testing.T, path string) []arrow.Array {
 	t.Helper()
-	r, err := table.Open(path)
+	r, err := table.TextSpec{File: path}.Open(new(inputfile.Files))
 	check(t, err)
 	defer r.Close()
 	chunks := make([][]arrow.Array, len(r.Columns()))
@@ -157,7 +158,7 @@ func TestUntypedParquet(t *testing.T) {
 		check(t, w.Close())
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		check(t, os.WriteFile(path, content.Bytes(), 0o666))
-		r, err := table.Open(path)
+		r, err := table.TextSpec{File: path}.Open(new(inputfile.Files))
 		check(t, err)
 		if got := r.Type(0); got != nil {
 			t.Errorf("%s has the type %s", values, got)

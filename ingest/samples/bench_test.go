@@ -11,6 +11,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/sets"
 )
@@ -141,7 +142,7 @@ func BenchmarkScanPerturbations(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
 			for b.Loop() { // the types of columns, which of text are found by reading it
-				r, err := table.Open(path)
+				r, err := table.TextSpec{File: path}.Open(new(inputfile.Files))
 				if err != nil {
 					b.Fatal(err)
 				}

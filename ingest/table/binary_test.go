@@ -18,10 +18,16 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/ingest/table/rows"
 	"tcbuild/internal/testing/rowstest"
 )
+
+// Open opens a table, whose file is closed when nobody has it any more.
+func Open(path string) (*Reader, error) {
+	return TextSpec{File: path}.Open(new(inputfile.Files))
+}
 
 // show reads a table into one line per row, with the accessor for each column's kind.
 func show(r *Reader) (lines []string, err error) {

@@ -12,7 +12,6 @@ package table
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"iter"
 	"path/filepath"
@@ -78,24 +77,7 @@ const (
 type Reader struct {
 	rows.Source // its column names are not empty, unique, valid UTF-8
 	file        *inputfile.File
-	owned       bool // Close closes file
 	batch       Batch
-}
-
-// Open opens a table for one pass. Text files have a header line and the delimiter of their
-// extension.
-func Open(path string) (*Reader, error) {
-	file, err := inputfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r, err := OpenFile(file, TextOptions{})
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	r.owned = true
-	return r, nil
 }
 
 // OpenFile reads an open file as a table, from its start. The caller keeps ownership of the file,
@@ -205,16 +187,6 @@ func (r *Reader) Each(visit func(batch *Batch, i int) error) error {
 		}
 	}
 	return nil
-}
-
-// Close ends the pass, and closes the file if Open opened it. It invalidates the last batch of
-// Next.
-func (r *Reader) Close() error {
-	err := r.Source.Close()
-	if r.owned {
-		err = errors.Join(err, r.file.Close())
-	}
-	return err
 }
 
 // Format splits a file name's ending into the table format (".tsv") and the compression (".gz",

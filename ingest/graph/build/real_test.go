@@ -10,6 +10,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/download"
 	"tcbuild/internal/testing/check"
@@ -181,7 +182,7 @@ func TestYeastGEM(t *testing.T) {
 // visitTable visits the rows of a table with a header.
 func visitTable(t *testing.T, path string, visit func(row int, batch *table.Batch, i int)) {
 	t.Helper()
-	reader, err := table.Open(path)
+	reader, err := table.TextSpec{File: path}.Open(new(inputfile.Files))
 	if err != nil {
 		t.Fatal(err)
 	}
