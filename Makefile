@@ -162,7 +162,7 @@ $(DOCS)/installed: python/requirements-docs.txt | test-needs
 	$(DOCS)/bin/pip install -q -r $<
 	@touch $@
 
-docs: $(DOCS)/installed ## bin/site: the documentation as a site; a dead link is an error
+docs: $(DOCS)/installed ## bin/site: the documentation as a site (python3 -m http.server -d bin/site); a dead link is an error
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build -q
 
 notices: ## update THIRD_PARTY_NOTICES after a change of go.mod
