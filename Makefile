@@ -163,7 +163,7 @@ $(DOCS)/installed: python/requirements-docs.txt | test-needs
 	@touch $@
 
 docs: $(DOCS)/installed ## bin/site: the documentation as a site (python3 -m http.server -d bin/site); a dead link is an error
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build -q
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build
 
 notices: ## update THIRD_PARTY_NOTICES after a change of go.mod
 	docs/third-party-notices.sh > THIRD_PARTY_NOTICES

@@ -45,7 +45,8 @@ func printRebuilt(e *env, chain *rebuild.Rebuild, result *rebuild.Result) error 
 		sayReady(e, chain, result.Version)
 		return nil
 	}
-	rows := [][]string{{"variant", "codec", "build time", "bytes per sample", "total", "verified"}}
+	rows := [][]string{{"variant", "codec", "build time", "graph", "samples", "bytes per sample",
+		"verified"}}
 	var m *store.Manifest
 	var report gpuverify.Report
 	for _, variant := range chain.Variants {
@@ -60,10 +61,11 @@ func printRebuilt(e *env, chain *rebuild.Rebuild, result *rebuild.Result) error 
 		if err := errors.Join(runErr, disk.ReadJSON(path, &report)); err != nil {
 			return fmt.Errorf("read how %s was made: %w", dataset, err)
 		}
-		rows = append(rows,
-			[]string{string(m.Variant), cmp.Or(m.Codec, "-"), fmt.Sprintf("%.2f s", run.Seconds),
-				humanCount(int(m.SampleBytes()) / m.Samples), humanBytes(m.DataBytes()),
-				humanCount(int(report.SamplesPerSecond)) + " samples/s"})
+		samples := m.SampleBytes()
+		rows = append(rows, []string{string(m.Variant), cmp.Or(m.Codec, "-"),
+			fmt.Sprintf("%.2f s", run.Seconds), humanBytes(m.DataBytes() - samples),
+			humanBytes(samples), humanCount(int(samples) / m.Samples),
+			humanCount(int(report.SamplesPerSecond)) + " samples/s"})
 	}
 	if err := e.table(rows...); err != nil {
 		return err

@@ -23,6 +23,7 @@ import test_torchcell
 from conftest import NO_GARBAGE, REPOSITORY, Tcbuild
 from served import served
 
+COMPARISON = "docs/comparison.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -115,8 +116,7 @@ def dataset(tcbuild, work) -> Path:
 def test_no_block_of_the_readme_is_left_out():
     """A new block needs a test below."""
     numbers = {title: len(blocks) for title, blocks in sections("README.md").items()}
-    torchcells = "In place of torchcell's dataset"
-    assert numbers == {"In Python": 1, "Start": 4, "Your data": 1, "Training": 1, torchcells: 1}
+    assert numbers == {"In Python": 1, "Install": 2, "Your data": 1, "Training": 1}
 
 
 def test_in_python(tcbuild, work, monkeypatch, capsys):
@@ -129,13 +129,13 @@ def test_in_python(tcbuild, work, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("[False False  True]\nselection  samples")
 
 
-def test_start(quickstart):
-    packages, commands, printed, install = [text for _, text in sections("README.md")["Start"]]
-    for line in commands.strip().splitlines():
+def test_install(quickstart):
+    install, printed = [text for _, text in sections("README.md")["Install"]]
+    for line in re.findall("^make .*", install, re.M):
         subprocess.run(["make", "-n", *line.split("#")[0].split()[1:]], cwd=REPOSITORY, check=True)
     assert "rebuild --config conf/quickstart.yaml\n" in (REPOSITORY / "Makefile").read_text()
     assert shape(printed) == shape((quickstart / "printed").read_text())
-    assert packages.split() == "sudo apt install git make gcc g++ python3-venv".split()
+    assert "sudo apt install git make gcc g++ python3-venv\n" in install
     # test-dist.sh installs ./python
     project = (REPOSITORY / "python/pyproject.toml").read_text()
     (extras,) = re.findall(r"optional-dependencies\]\n(.*?)\n\n", project, re.DOTALL)
@@ -165,7 +165,7 @@ def test_training(tcbuild, quickstart, monkeypatch):
 def test_in_place_of_torchcells_dataset(tcbuild, quickstart, monkeypatch):
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     monkeypatch.chdir(quickstart)
-    variables = run(tcbuild, quickstart, "README.md", "In place of torchcell's dataset")
+    variables = run(tcbuild, quickstart, COMPARISON, "In place of torchcell's dataset")
     batch = next(iter(variables["loader"])).to("cpu")
     first = tcbuild.samples(quickstart / "data/quickstart/current/full-masks", 28)
     kept = [keep for sample in first for keep in want_mask(sample["masks"]["gene"])]
