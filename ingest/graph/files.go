@@ -9,13 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
 )
 
@@ -149,43 +146,6 @@ func (f *graphFile) check(dir string) (err error) {
 	return nil
 }
 
-var plainType = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$`)
-
-// WrongNodeType says why a text cannot be a node type, or returns "". A type that is nearly one
-// with a meaning would be taken for one whose nodes nothing removes.
-func WrongNodeType(nodeType string) string {
-	if !plainType.MatchString(nodeType) {
-		return fmt.Sprintf("is %q, expected letters and digits, in parts that are joined by _",
-			nodeType)
-	}
-	for _, known := range []string{ingest.Gene, ingest.Reaction, ingest.Metabolite} {
-		if nodeType != known && strings.EqualFold(strings.TrimRight(nodeType, "sS"), known) {
-			return fmt.Sprintf("is %q, expected %s", nodeType, known)
-		}
-	}
-	return ""
-}
-
-// WrongEdgeType says why an edge type cannot be one of a cell graph, or returns "".
-func WrongEdgeType(edge ingest.EdgeType) string {
-	for _, nodeType := range []string{edge.Source, edge.Target} {
-		if wrong := WrongNodeType(nodeType); wrong != "" {
-			return "node type " + wrong
-		}
-	}
-	if !isPlain(edge.Relation) {
-		return fmt.Sprintf(
-			"relation is %q, expected UTF-8 text without spaces and control characters",
-			edge.Relation)
-	}
-	for _, known := range []ingest.EdgeType{ingest.GPR, ingest.RMR, ingest.MRM} {
-		if edge != known && strings.EqualFold(edge.String(), known.String()) {
-			return fmt.Sprintf("relation is %q, expected %s", edge.Relation, known.Relation)
-		}
-	}
-	return ""
-}
-
 // typed matches what only a table's name has: a type with a meaning at its beginning, a relation
 // between two types, or a format that is compressed.
 var typed = regexp.MustCompile(
@@ -232,49 +192,4 @@ func listTables(dir, part string) ([]*graphFile, error) {
 		}
 	}
 	return files, nil
-}
-
-// isPlain reports whether a name is UTF-8 text that can be told apart when printed.
-func isPlain(name string) bool {
-	isOdd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, isOdd)
-}
-
-// CheckID returns an error for a text that cannot be the id of a node.
-func CheckID(nodeType string, id []byte) error {
-	if wrong, hint := WrongID(nodeType, string(id)); wrong != "" {
-		return fault.New(fault.Input, hint, "id %s %s", fault.Quote(id), wrong)
-	}
-	return nil
-}
-
-// MissingNode is the error, in a source of a graph, of a name that means no node. It is nil if the
-// name's rows are to be dropped, and the text can be a name.
-func MissingNode(nodes *names.Resolver, name []byte, drop bool) error {
-	var err error
-	if nodes.Nodes().Type == ingest.Gene {
-		err = names.Unexpected(name)
-	} else {
-		err = CheckID(nodes.Nodes().Type, name)
-	}
-	if drop || err != nil {
-		return err
-	}
-	err = nodes.Explain(name)
-	return fault.New(fault.Input,
-		fault.HintOf(err)+"; or drop its edges with unknown_genes: drop-gene", "%w", err)
-}
-
-// IsRelation reports whether settings can name a relation so, as part of an edge type and its file.
-func IsRelation(name string) bool { return relationName.MatchString(name) }
-
-var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
-
-// CheckRelation returns an error for a relation that settings cannot name so.
-func CheckRelation(name string) error {
-	if IsRelation(name) {
-		return nil
-	}
-	return fault.New(fault.Usage, "use only letters, digits, _ - and .",
-		"found relation %q, expected a name for an edge type and its file", name)
 }

@@ -2,24 +2,14 @@
 package graph
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/apache/arrow/go/v17/arrow"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/inorder"
 )
 
@@ -190,99 +180,11 @@ func appendIDs(
 ) ([]string, error) {
 	for i := range b.Len {
 		id := string(b.Text(column, i))
-		if wrong, hint := WrongID(nodeType, id); wrong != "" {
-			return nil, fault.New(fault.Input, hint, "read nodes %s: id %q %s", t.where(b, i), id,
-				wrong)
+		if err := CheckID(nodeType, id); err != nil {
+			return nil, fault.New(fault.Input, fault.HintOf(err), "read nodes %s: %w",
+				t.where(b, i), err)
 		}
 		ids = append(ids, id)
 	}
 	return ids, nil
-}
-
-// WrongID says why a text cannot be the id of a node, or returns "".
-func WrongID(nodeType, id string) (wrong, hint string) {
-	switch {
-	case id == "":
-		return "is empty", "give every node an id"
-	case !utf8.ValidString(id):
-		return "is not valid UTF-8", "save the file as UTF-8 text"
-	case strings.TrimSpace(id) != id:
-		return "begins or ends with a space", "remove the space, here and in the edge tables"
-	case len(id) > 1 && id[0] == '"' && id[len(id)-1] == '"':
-		return "is in quotes", names.QuotesHint
-	case strings.ContainsFunc(id, unicode.IsControl):
-		return "contains a control character",
-			"remove it; a line break or a tab may come from another file format"
-	case nodeType == ingest.Gene && strings.Contains(id, "|"):
-		return "contains a |, which separates the genes of a perturbation set",
-			"give the gene one name"
-	case nodeType == ingest.Gene && names.IsDate([]byte(id)):
-		return "is " + names.ADate, names.DateHint
-	}
-	return "", ""
-}
-
-const typeHint = "rename the type"
-
-// Write writes a graph as a folder of Arrow IPC files that Read reads back unchanged:
-// nodes/gene.arrow and so on, and edges with the int32 columns src_index and dst_index. Each table
-// is one uncompressed record batch, so that it can be memory-mapped. The bytes depend only on the
-// graph. Ids and relations that Read would not accept are a fault.Input.
-func Write(dir string, g *ingest.Graph) error {
-	for _, part := range []string{"nodes", "edges"} {
-		if err := os.MkdirAll(filepath.Join(dir, part), 0o777); err != nil {
-			return fmt.Errorf("write graph: %w", err)
-		}
-	}
-	for _, nodes := range g.NodeTables() {
-		if err := writeNodes(filepath.Join(dir, "nodes"), nodes); err != nil {
-			return err
-		}
-	}
-	if err := writeNames(dir, g); err != nil {
-		return err
-	}
-	for _, edges := range g.Edges {
-		if wrong := WrongEdgeType(edges.Type); wrong != "" {
-			return fault.New(fault.Input, typeHint, "write graph: edge type %s: its %s", edges.Type,
-				wrong)
-		}
-		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
-		ends := []ingest.Column{ingest.IndexColumn(indexColumns[0], edges.Src),
-			ingest.IndexColumn(indexColumns[1], edges.Dst)}
-		if err := writeTable(path, ends, edges.Columns); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeNodes(dir string, nodes *ingest.Nodes) error {
-	if wrong := WrongNodeType(nodes.Type); wrong != "" {
-		return fault.New(fault.Input, typeHint, "write graph: node type %s", wrong)
-	}
-	for row, id := range nodes.IDs {
-		if wrong, hint := WrongID(nodes.Type, id); wrong != "" {
-			return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id,
-				wrong)
-		}
-	}
-	path := filepath.Join(dir, nodes.Type+".arrow")
-	return writeTable(path, []ingest.Column{ingest.TextColumn("id", nodes.IDs)}, nodes.Columns)
-}
-
-// writeTable writes the required columns, then the extra ones, as one record batch.
-func writeTable(path string, required, extra []ingest.Column) error {
-	var fields []arrow.Field
-	var values []arrow.Array
-	for i, c := range slices.Concat(required, extra) {
-		fields = append(fields,
-			arrow.Field{Name: c.Name, Type: c.Values.DataType(), Nullable: i >= len(required)})
-		values = append(values, c.Values)
-	}
-	w, err := arrowfile.Create(path, fields)
-	if err != nil {
-		return err
-	}
-	return errors.Join(w.Write(values...), w.Close())
 }

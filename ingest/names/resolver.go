@@ -140,12 +140,6 @@ func appendLower(to, name []byte) []byte {
 	return to
 }
 
-// Gene returns the gene that a name means.
-func (r *Resolver) Gene(name []byte) (row uint32, ok bool) {
-	answer := r.Find(name)
-	return answer.Gene, answer.Meaning == Gene
-}
-
 // Row returns the gene that a name means, or says why it means none.
 func (r *Resolver) Row(name string) (gene uint32, err error) {
 	answer := r.Find([]byte(name))

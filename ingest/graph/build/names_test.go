@@ -174,8 +174,9 @@ func TestNamesOfGenesOutsideTheGraph(t *testing.T) {
 		{"Y", `gene "Y" is not in the graph (5 genes)`},
 		{"P4", `name "P4" is ambiguous: it is a name of A and X1 and D`},
 	} {
-		got := fmt.Sprint(known.Explain([]byte(c.name)))
-		if row, ok := known.Gene([]byte(c.name)); ok {
+		row, err := known.Row(c.name)
+		got := fmt.Sprint(err)
+		if err == nil {
 			got = genes.IDs[row]
 		}
 		if got != c.want {

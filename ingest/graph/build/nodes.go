@@ -51,7 +51,7 @@ func readNodes(
 			}
 			value.AppendTo(builders[k])
 		}
-		if err := graph.CheckID(spec.Type, id); err != nil {
+		if err := graph.CheckID(spec.Type, string(id)); err != nil {
 			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", spec.Column, err)
 		}
 		return nil

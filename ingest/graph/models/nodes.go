@@ -17,7 +17,7 @@ func (m *Model) Genes() (*ingest.Nodes, *ingest.Account, error) {
 	named := make(map[string]bool)
 	for _, reaction := range m.reactions {
 		for _, gene := range reaction.rule.Genes() {
-			if err := graph.CheckID(ingest.Gene, []byte(gene)); err != nil {
+			if err := graph.CheckID(ingest.Gene, gene); err != nil {
 				return nil, nil, fmt.Errorf("read genes %s: %w", m.path, err)
 			}
 			named[gene] = true

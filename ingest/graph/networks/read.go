@@ -104,7 +104,7 @@ func (f *file) note(c *collector, in *nodes, n *node) error {
 		return nil
 	case in.grows:
 		n.answer = in.grow(string(n.name))
-		return graph.CheckID(in.Nodes().Type, n.name)
+		return graph.CheckID(in.Nodes().Type, string(n.name))
 	}
 	c.lost.AddName(string(n.name), 1)
 	return graph.MissingNode(in.Resolver, n.name, f.types.drop)
