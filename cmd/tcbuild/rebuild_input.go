@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -84,34 +85,27 @@ func (s *ingestSettings) read(settings *conf.Settings) error {
 	return nil
 }
 
-// load reads the settings. An override must be for ingest graph, or for a value of the file's own.
-func (s *ingestSettings) load() (*conf.Settings, error) {
+// input builds the graph from public sources. An override must be for ingest graph, or for a value
+// of the file's own.
+func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
 	settings, err := conf.Load(s.Config, s.overrides)
 	if err != nil {
-		return nil, err
+		return rebuild.Input{}, err
 	}
 	s.settings = settings
-	known := conf.Keys(&build.Spec{})
+	known, unknown := conf.Keys(&build.Spec{}), ""
 	for _, entry := range settings.Entries() {
-		if entry.Referenced {
+		switch {
+		case entry.Referenced:
 			known = append(known, entry.Key)
+		case entry.IsOverride() && !slices.Contains(known, entry.Key):
+			unknown = cmp.Or(unknown, entry.Key)
 		}
 	}
-	for _, entry := range settings.Entries() {
-		if entry.IsOverride() && !entry.Referenced && !slices.Contains(known, entry.Key) {
-			return nil, fault.New(fault.Usage, fault.DidYouMean(entry.Key, known,
-				"the keys here are config, "+strings.Join(known, ", ")),
-				"read settings %s: ingest: unknown setting %q", s.place, entry.Key)
-		}
-	}
-	return settings, nil
-}
-
-// input builds the graph from public sources.
-func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
-	settings, err := s.load()
-	if err != nil {
-		return rebuild.Input{}, err
+	if unknown != "" {
+		return rebuild.Input{}, fault.New(fault.Usage, fault.DidYouMean(unknown, known,
+			"the keys here are config, "+strings.Join(known, ", ")),
+			"read settings %s: ingest: unknown setting %q", s.place, unknown)
 	}
 	var spec build.Spec
 	if err := settings.Decode(&spec); err != nil {

@@ -103,7 +103,7 @@ const heartbeatEvery = 15 * time.Second
 // beat updates this process's entry in the state.
 func (j *Journal) beat(s *State) {
 	for i, p := range s.Working {
-		if p.Task != j.me.Task || p.PID != j.me.PID || p.Host != j.me.Host {
+		if !j.me.is(p) {
 			continue
 		}
 		p.Seen = time.Now().UTC()

@@ -72,6 +72,11 @@ type Process struct {
 	Total int       `json:"total"` // 0: unknown
 }
 
+// is reports whether two entries are of the same process.
+func (p Process) is(other Process) bool {
+	return other.Task == p.Task && other.PID == p.PID && other.Host == p.Host
+}
+
 // ExitCode returns the exit code of a failed task of the run in progress or, if there is none, of
 // the last run. It is 75 only if nothing else failed.
 func (s *State) ExitCode() (code int) {
@@ -158,10 +163,7 @@ func (s *State) addProcess(p Process, alone bool) (killed []Process) {
 // endProcess removes a process, and replaces the failures of its task. failure is nil if it
 // succeeded.
 func (s *State) endProcess(p Process, ran int, failure *Failure) {
-	isMe := func(other Process) bool {
-		return other.Task == p.Task && other.PID == p.PID && other.Host == p.Host
-	}
-	s.Working = slices.DeleteFunc(s.Working, isMe)
+	s.Working = slices.DeleteFunc(s.Working, p.is)
 	run := s.Run
 	if run == nil {
 		return
