@@ -198,18 +198,15 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 	}
 	plot := page.Plot{Title: "Samples of each part", X: "part", Counted: "samples"}
 	for _, part := range report.Parts {
-		row := []string{filepath.Join(out, part.Name+".arrow")}
-		for _, n := range []int{part.Samples, part.Genotypes, part.Genes, part.SharedGenotypes,
-			part.SharedGenes} {
-			row = append(row, humanCount(n))
-		}
+		row := []any{filepath.Join(out, part.Name+".arrow"), part.Samples, part.Genotypes,
+			part.Genes, part.SharedGenotypes, part.SharedGenes}
 		if o.By.IsColumn() {
-			row = append(row, humanCount(part.Units))
+			row = append(row, part.Units)
 		}
 		if wildtypes {
-			row = append(row, humanCount(part.Wildtypes))
+			row = append(row, part.Wildtypes)
 		}
-		table.Rows = append(table.Rows, row)
+		table.Add(row...)
 		plot.Columns = append(plot.Columns, page.Column{Label: part.Name, Value: part.Samples})
 	}
 	if report.Unplaced > 0 {
@@ -228,8 +225,7 @@ func seenTable(report *selection.SplitReport) page.Section {
 	table := page.Section{Title: "Genes seen in training",
 		Header: []string{"part", "perturbed genes", "seen in " + report.Parts[0].Name, "samples"}}
 	for _, seen := range report.Seen {
-		table.Rows = append(table.Rows, []string{seen.Part, humanCount(seen.Perturbed),
-			humanCount(seen.Seen), humanCount(seen.Count)})
+		table.Add(seen.Part, seen.Perturbed, seen.Seen, seen.Count)
 	}
 	return table
 }

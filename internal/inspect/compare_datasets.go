@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tcbuild/incidence"
@@ -19,16 +22,9 @@ type sampleComparison struct {
 	graphComparison
 	readers       [2]*store.MaskReader // of A and B
 	layouts       [2]incidence.Layout
-	pairs         []pairedColumn
+	pairs         []columnPair[*store.Sample]
 	samePositions bool // a position of the mask space means the same in both
 	samePayloads  bool // equal payloads mean equal masks
-}
-
-// pairedColumn is a phenotype or attribute of both datasets.
-type pairedColumn struct {
-	name   string
-	a, b   int // its number in each: see valueOf
-	values ingest.AttributeType
 }
 
 // stretchSamples is how many samples a goroutine compares at a time.
@@ -50,6 +46,7 @@ func (s *sampleComparison) compare(ctx context.Context, samplesA, samplesB int,
 	workers := make([]func(*stretch), runtime.GOMAXPROCS(0))
 	for i := range workers {
 		worker := *s
+		worker.pairs = slices.Clone(s.pairs)
 		for k, reader := range s.readers {
 			worker.readers[k] = reader.Clone()
 			defer worker.readers[k].Close()
@@ -187,38 +184,66 @@ func geneNames(graph *ingest.Graph, genes []uint32) string {
 }
 
 func (s *sampleComparison) values(name string, a, b *store.Sample) {
-	for _, c := range s.pairs {
-		valueA, valueB := valueOf(a, c.a), valueOf(b, c.b)
-		same := (valueA.Text == nil) == (valueB.Text == nil) &&
-			bytes.Equal(valueA.Text, valueB.Text)
-		if c.values == ingest.NumberAttribute {
-			same = sameNumber(valueA.Number, valueB.Number)
-		}
-		if !same {
-			s.report.add("samples with another "+c.name, func() string {
-				return fmt.Sprintf("%s: %s in A, %s in B", name, attribute(valueA, c.values),
-					attribute(valueB, c.values))
-			})
+	for i := range s.pairs {
+		if c := &s.pairs[i]; !c.same(a, b) {
+			s.report.add("samples with another "+c.a.name,
+				func() string { return name + ": " + c.texts(a, b) })
 		}
 	}
 }
 
-// valueOf is the value of a column, counted over the phenotypes and then the attributes.
-func valueOf(sample *store.Sample, column int) ingest.Value {
-	if column < len(sample.Phenotypes) {
-		return ingest.Value{Number: sample.Phenotypes[column]}
+// sampleColumns are the phenotypes and the attributes of samples.
+func sampleColumns(
+	columns ingest.Columns,
+) (phenotypes, attributes []column[*store.Sample]) {
+	for i, name := range columns.PhenotypeNames() {
+		phenotypes = append(phenotypes, valueColumn(name, ingest.NumberAttribute,
+			func(s *store.Sample) ingest.Value { return ingest.Value{Number: s.Phenotypes[i]} }))
 	}
-	return sample.Attributes[column-len(sample.Phenotypes)]
+	for i, attribute := range columns.Attributes {
+		attributes = append(attributes, valueColumn(attribute.Name, attribute.Type,
+			func(s *store.Sample) ingest.Value { return s.Attributes[i] }))
+	}
+	return phenotypes, attributes
 }
 
-func attribute(value ingest.Value, values ingest.AttributeType) string {
-	switch {
-	case values == ingest.NumberAttribute:
-		return exact(value.Number)
-	case value.Text == nil:
+// valueColumn is a column of numbers or texts. Numbers are different if -0 is not 0, and all
+// missing ones (NaN) are equal.
+func valueColumn(name string, values ingest.AttributeType,
+	of func(*store.Sample) ingest.Value) column[*store.Sample] {
+	c := column[*store.Sample]{name: name, values: string(values)}
+	if values == ingest.NumberAttribute {
+		c.key = func(dst []byte, s *store.Sample) []byte {
+			number := of(s).Number
+			if math.IsNaN(number) {
+				number = math.NaN()
+			}
+			return binary.LittleEndian.AppendUint64(dst, math.Float64bits(number))
+		}
+		c.text = func(s *store.Sample) string { return exact(of(s).Number) }
+		return c
+	}
+	c.key = func(dst []byte, s *store.Sample) []byte {
+		if text := of(s).Text; text != nil {
+			dst = append(append(dst, 1), text...)
+		}
+		return dst
+	}
+	c.text = func(s *store.Sample) string {
+		if text := of(s).Text; text != nil {
+			return string(text)
+		}
 		return "missing"
 	}
-	return string(value.Text)
+	return c
+}
+
+// exact writes all digits of a number.
+func exact(x float64) string {
+	if math.IsNaN(x) {
+		return "missing"
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // Progress is told how many samples of A have been compared.
@@ -251,7 +276,11 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int,
 			func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
 	}
 	s := &sampleComparison{graphComparison: graphs}
-	s.pairColumns(a.Manifest.Columns(), b.Manifest.Columns())
+	phenotypesA, attributesA := sampleColumns(a.Manifest.Columns())
+	phenotypesB, attributesB := sampleColumns(b.Manifest.Columns())
+	collect := func(pair columnPair[*store.Sample]) { s.pairs = append(s.pairs, pair) }
+	pairColumns(s.report, "phenotypes", phenotypesA, phenotypesB, collect)
+	pairColumns(s.report, "attributes", attributesA, attributesB, collect)
 	for i, dataset := range []*store.Dataset{a, b} {
 		reader, err := dataset.NewMaskReader()
 		if err != nil {
@@ -269,30 +298,6 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int,
 	s.report.unless("logical content, such as the order of samples", a.Manifest.LogicalContent,
 		b.Manifest.LogicalContent)
 	return s.report, nil
-}
-
-// pairColumns pairs phenotypes with phenotypes, and attributes with attributes.
-func (s *sampleComparison) pairColumns(a, b ingest.Columns) {
-	phenotypesOf := func(columns ingest.Columns) (all []typed) {
-		for _, name := range columns.PhenotypeNames() {
-			all = append(all, typed{name, string(ingest.NumberAttribute)})
-		}
-		return all
-	}
-	attributesOf := func(columns ingest.Columns) (all []typed) {
-		for _, attribute := range columns.Attributes {
-			all = append(all, typed{attribute.Name, string(attribute.Type)})
-		}
-		return all
-	}
-	pairColumns(s.report, "phenotypes", phenotypesOf(a), phenotypesOf(b), func(i, k int) {
-		s.pairs = append(s.pairs, pairedColumn{a.Phenotypes[i].Name, i, k, ingest.NumberAttribute})
-	})
-	pairColumns(s.report, "attributes", attributesOf(a), attributesOf(b), func(i, k int) {
-		attribute := a.Attributes[i]
-		s.pairs = append(s.pairs, pairedColumn{attribute.Name, len(a.Phenotypes) + i,
-			len(b.Phenotypes) + k, attribute.Type})
-	})
 }
 
 // sameTables reports whether both graphs have the same nodes and edges in the same order.

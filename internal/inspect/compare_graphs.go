@@ -3,7 +3,6 @@ package inspect
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,71 +113,74 @@ func (c *graphComparison) rows(a, b table, paired match) {
 
 // columns reports how the other columns differ, in the rows that both tables have.
 func (c *graphComparison) columns(a, b table, paired match) {
-	pairColumns(c.report, a.name+": columns", typesOf(a.columns), typesOf(b.columns),
-		func(i, k int) {
-			column, other := a.columns[i], b.columns[k]
-			same := sameValues(column, other)
-			for row := range a.len {
-				if to, found := paired.rowB(row); found && !same(row, to) {
-					c.report.add(fmt.Sprintf("%s: values of column %s", a.name, column.Name),
-						func() string {
-							return fmt.Sprintf("%s (row %d): %s in A, %s in B", a.row(row), row,
-								value(column, row), value(other, to))
-						})
-				}
+	values := func(pair columnPair[int]) {
+		for row := range a.len {
+			if to, found := paired.rowB(row); found && !pair.same(row, to) {
+				c.report.add(fmt.Sprintf("%s: values of column %s", a.name, pair.a.name),
+					func() string {
+						return fmt.Sprintf("%s (row %d): %s", a.row(row), row, pair.texts(row, to))
+					})
 			}
-		})
+		}
+	}
+	pairColumns(c.report, a.name+": columns", tableColumns(a), tableColumns(b), values)
 }
 
-// typed is the name of a column and the type of its values.
-type typed struct{ name, values string }
+// column is a column of A or B, whose rows are numbers of rows, or samples.
+type column[Row any] struct {
+	name, values string                           // values: their type
+	key          func(dst []byte, row Row) []byte // appends what equal values share
+	text         func(row Row) string
+}
 
-func typesOf(columns []ingest.Column) (all []typed) {
-	for _, column := range columns {
-		values, _ := ingest.TypeName(column.Values.DataType())
-		all = append(all, typed{column.Name, values})
+func tableColumns(t table) (all []column[int]) {
+	for _, c := range t.columns {
+		values, _ := ingest.TypeName(c.Values.DataType())
+		all = append(all, column[int]{c.Name, values, c.Encoder(),
+			func(row int) string { return value(c, row) }})
 	}
 	return all
 }
 
+// columnPair is the columns of one name and type. It is for one goroutine.
+type columnPair[Row any] struct {
+	a, b       column[Row]
+	keyA, keyB []byte
+}
+
+func (p *columnPair[Row]) same(a, b Row) bool {
+	p.keyA, p.keyB = p.a.key(p.keyA[:0], a), p.b.key(p.keyB[:0], b)
+	return bytes.Equal(p.keyA, p.keyB)
+}
+
+func (p *columnPair[Row]) texts(a, b Row) string {
+	return p.a.text(a) + " in A, " + p.b.text(b) + " in B"
+}
+
 // pairColumns calls pair with the columns of one name and type, and reports the others.
-func pairColumns(report *Differences, what string, a, b []typed, pair func(a, b int)) {
-	find := func(in []typed, name string) int {
-		return slices.IndexFunc(in, func(column typed) bool { return column.name == name })
+func pairColumns[Row any](
+	report *Differences, what string, a, b []column[Row], pair func(columnPair[Row]),
+) {
+	find := func(in []column[Row], name string) int {
+		return slices.IndexFunc(in, func(c column[Row]) bool { return c.name == name })
 	}
-	for i, column := range a {
-		switch k := find(b, column.name); {
+	for _, c := range a {
+		switch k := find(b, c.name); {
 		case k < 0:
-			report.add(what+" only in A", func() string { return column.name })
-		case b[k] != column:
+			report.add(what+" only in A", func() string { return c.name })
+		case b[k].values != c.values:
 			report.add(what+" of another type", func() string {
-				return fmt.Sprintf("%s (%s in A, %s in B)", column.name, column.values, b[k].values)
+				return fmt.Sprintf("%s (%s in A, %s in B)", c.name, c.values, b[k].values)
 			})
 		default:
-			pair(i, k)
+			pair(columnPair[Row]{a: c, b: b[k]})
 		}
 	}
-	for _, column := range b {
-		if find(a, column.name) < 0 {
-			report.add(what+" only in B", func() string { return column.name })
+	for _, c := range b {
+		if find(a, c.name) < 0 {
+			report.add(what+" only in B", func() string { return c.name })
 		}
 	}
-}
-
-// sameValues reports whether row rowA of a and row rowB of b, of the same type, are equal.
-func sameValues(a, b ingest.Column) func(rowA, rowB int) bool {
-	appendA, appendB := a.Encoder(), b.Encoder()
-	var bytesA, bytesB []byte
-	return func(rowA, rowB int) bool {
-		bytesA, bytesB = appendA(bytesA[:0], rowA), appendB(bytesB[:0], rowB)
-		return bytes.Equal(bytesA, bytesB)
-	}
-}
-
-// sameNumber reports whether two numbers are the same content: -0 differs from 0, and all missing
-// values (NaN) are equal.
-func sameNumber(a, b float64) bool {
-	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
 func value(column ingest.Column, row int) string {
@@ -190,12 +192,4 @@ func value(column ingest.Column, row int) string {
 		return strconv.Quote(text)
 	}
 	return text
-}
-
-// exact writes all digits of a number.
-func exact(x float64) string {
-	if math.IsNaN(x) {
-		return "missing"
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
 }

@@ -71,7 +71,7 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 	table := page.Section{}
 	add := func(what, value string) {
 		if value != "" {
-			table.Rows = append(table.Rows, []string{what, value})
+			table.Add(what, value)
 		}
 	}
 	number := func(what string, n int) {
@@ -127,21 +127,18 @@ func kindCounts(counts map[string]int) string {
 func (s *DatasetSummary) masks() page.Section {
 	table := page.Section{Title: "Masks", Header: []string{"of", "positions"}}
 	for _, mask := range s.Masks {
-		table.Rows = append(table.Rows, []string{mask.Name, count(mask.Size)})
+		table.Add(mask.Name, mask.Size)
 	}
 	return table
 }
 
 func (s *DatasetSummary) inputs() page.Section {
 	table := page.Section{Title: "Built from", Header: []string{"file", "of", "bytes", "sha256"}}
-	for _, of := range []struct {
-		what   string
-		inputs []ingest.Input
-	}{{"perturbation set", s.Inputs.Perturbations}, {"graph", s.Inputs.Graph}} {
-		for _, input := range of.inputs {
-			table.Rows = append(table.Rows,
-				[]string{input.Name, of.what, count(int(input.Bytes)), input.SHA256})
-		}
+	for _, input := range s.Inputs.Perturbations {
+		table.Add(input.Name, "perturbation set", int(input.Bytes), input.SHA256)
+	}
+	for _, input := range s.Inputs.Graph {
+		table.Add(input.Name, "graph", int(input.Bytes), input.SHA256)
 	}
 	return table
 }
@@ -149,7 +146,8 @@ func (s *DatasetSummary) inputs() page.Section {
 // files are the sizes of the data files; a folder and all shards count together.
 func (s *DatasetSummary) files() page.Section {
 	table := page.Section{Title: "Files", Header: []string{"name", "files", "bytes"}}
-	numbers, sizes := make(map[string]int), make(map[string]int64)
+	var names []string
+	numbers, sizes := make(map[string]int), make(map[string]int)
 	for _, file := range s.Files { // sorted by name
 		name, _, isFolder := strings.Cut(file.Name, "/")
 		switch {
@@ -159,13 +157,13 @@ func (s *DatasetSummary) files() page.Section {
 			name += "/"
 		}
 		if numbers[name] == 0 {
-			table.Rows = append(table.Rows, []string{name})
+			names = append(names, name)
 		}
 		numbers[name]++
-		sizes[name] += file.Bytes
+		sizes[name] += int(file.Bytes)
 	}
-	for i, row := range table.Rows {
-		table.Rows[i] = append(row, count(numbers[row[0]]), count(int(sizes[row[0]])))
+	for _, name := range names {
+		table.Add(name, numbers[name], sizes[name])
 	}
 	return table
 }

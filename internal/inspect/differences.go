@@ -88,10 +88,10 @@ func (r *Differences) Page(a, b, compared string) *page.Page {
 	kinds := page.Section{Title: "Kinds of differences", Header: []string{"what", "found"}}
 	var examples []page.Section
 	for _, finding := range r.Findings {
-		kinds.Rows = append(kinds.Rows, []string{finding.What, count(finding.Count)})
+		kinds.Add(finding.What, finding.Count)
 		section := page.Section{Title: finding.What}
 		for _, example := range finding.Examples {
-			section.Rows = append(section.Rows, []string{example})
+			section.Add(example)
 		}
 		if more := finding.Count - len(finding.Examples); more > 0 {
 			section.Note = fmt.Sprintf("And %s more; --limit 0 lists all.", count(more))

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/dustin/go-humanize"
-
 	"tcbuild/internal/page"
 )
 
@@ -96,4 +94,4 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-func count(n int) string { return humanize.Comma(int64(n)) }
+func count(n int) string { return page.Count(n) }

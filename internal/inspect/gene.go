@@ -70,12 +70,13 @@ func Gene(
 
 // Page returns the summary as a page.
 func (s *GeneSummary) Page() *page.Page {
-	table := page.Section{Rows: [][]string{{"other names", strings.Join(s.Names, ", ")}}}
+	var table page.Section
+	table.Add("other names", strings.Join(s.Names, ", "))
 	for _, edges := range s.Edges {
-		table.Rows = append(table.Rows, []string{"edges of " + edges.What, count(edges.N)})
+		table.Add("edges of "+edges.What, edges.N)
 	}
 	if s.Samples != nil {
-		table.Rows = append(table.Rows, []string{"samples that delete it", count(*s.Samples)})
+		table.Add("samples that delete it", *s.Samples)
 	}
 	return &page.Page{Title: "Gene " + s.ID, Sections: []page.Section{table}}
 }

@@ -136,15 +136,14 @@ func rulesOf(graph *ingest.Graph) *RuleSummary {
 func (s *GraphSummary) Page(title string) *page.Page {
 	nodes := page.Section{Title: "Nodes", Header: []string{"type", "nodes", "further columns"}}
 	for _, n := range s.Nodes {
-		nodes.Rows = append(nodes.Rows, []string{n.Type, count(n.Nodes), listed(n.Columns)})
+		nodes.Add(n.Type, n.Nodes, listed(n.Columns))
 	}
 	edges := page.Section{Title: "Edges",
 		Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
 	degrees := page.Section{Title: "Edges at a node (a self loop counts once)",
 		Header: append([]string{"nodes"}, distributionHeader...)}
 	for _, e := range s.Edges {
-		edges.Rows = append(edges.Rows, []string{e.Type, count(e.Edges), count(e.Duplicates),
-			count(e.SelfLoops), listed(e.Columns)})
+		edges.Add(e.Type, e.Edges, e.Duplicates, e.SelfLoops, listed(e.Columns))
 		for _, d := range e.Degrees {
 			name := d.Node + " in " + e.Type
 			degrees.Rows = append(degrees.Rows, append([]string{name}, d.row()...))
@@ -159,16 +158,14 @@ func (s *GraphSummary) Page(title string) *page.Page {
 }
 
 func (s *RuleSummary) table() page.Section {
-	table := page.Section{Title: "Reactions", Header: []string{"what", "number", "which"},
-		Rows: [][]string{
-			{"with a gpr rule", count(s.Rules), ""},
-			{"with isozymes (an or in the rule), which only --reaction-rule gpr respects",
-				count(s.Isozymes), ""},
-			{"without a gpr rule", count(s.Without), ""},
-			{"with an unreadable gpr rule", count(len(s.Unreadable)), listed(s.Unreadable)},
-			{"genes of rules that are not in the graph", count(len(s.UnknownGenes)),
-				counted(s.UnknownGenes)},
-		}}
+	table := page.Section{Title: "Reactions", Header: []string{"what", "number", "which"}}
+	table.Add("with a gpr rule", s.Rules, "")
+	table.Add("with isozymes (an or in the rule), which only --reaction-rule gpr respects",
+		s.Isozymes, "")
+	table.Add("without a gpr rule", s.Without, "")
+	table.Add("with an unreadable gpr rule", len(s.Unreadable), listed(s.Unreadable))
+	table.Add("genes of rules that are not in the graph", len(s.UnknownGenes),
+		counted(s.UnknownGenes))
 	return table.WithoutEmptyColumns()
 }
 

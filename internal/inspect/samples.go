@@ -104,7 +104,7 @@ func (s *SampleSummary) tables() []page.Section {
 	sizes := page.Section{Title: "Genotype sizes", Header: []string{"deleted genes", "samples"}}
 	plot := page.Plot{Title: sizes.Title, X: "deleted genes", Counted: "samples"}
 	for _, size := range s.GenotypeSizes {
-		sizes.Rows = append(sizes.Rows, []string{count(size.Genes), count(size.Samples)})
+		sizes.Add(size.Genes, size.Samples)
 		plot.Columns = append(plot.Columns,
 			page.Column{Label: strconv.Itoa(size.Genes), Value: size.Samples})
 	}
@@ -182,21 +182,17 @@ func (s *SampleSummary) attributeTable() page.Section {
 func (s *AttributeSummary) valueTable() page.Section {
 	table := page.Section{Title: "Values of " + page.Cell(s.Name),
 		Header: []string{"value", "samples", "%"}}
-	others := s.Values
-	for _, value := range s.MostFrequent {
-		text := cmp.Or(fmt.Sprint(value.Value), `""`)
-		table.Rows = append(table.Rows,
-			[]string{text, count(value.Samples), percent(value.Samples, s.Values+s.Missing)})
-		others -= value.Samples
-	}
 	add := func(what string, samples int) {
 		if samples > 0 {
-			table.Rows = append(table.Rows,
-				[]string{what, count(samples), percent(samples, s.Values+s.Missing)})
+			table.Add(what, samples, percent(samples, s.Values+s.Missing))
 		}
 	}
-	add("("+count(*s.Different-len(s.MostFrequent))+" more "+
-		english.PluralWord(*s.Different-len(s.MostFrequent), "value", "")+")", others)
+	others, more := s.Values, *s.Different-len(s.MostFrequent)
+	for _, value := range s.MostFrequent {
+		add(cmp.Or(fmt.Sprint(value.Value), `""`), value.Samples)
+		others -= value.Samples
+	}
+	add("("+count(more)+" more "+english.PluralWord(more, "value", "")+")", others)
 	add("(missing)", s.Missing)
 	return table
 }
@@ -335,35 +331,29 @@ func (s *PerturbationSummary) Page(title string) *page.Page {
 }
 
 func (s *PerturbationSummary) counts() page.Section {
-	table := page.Section{Title: "Samples", Header: []string{"what", "number", "which"},
-		Rows: [][]string{
-			{"samples", count(s.Samples), ""},
-			{"that delete no gene", count(s.Wildtypes), ""},
-			{"with the genotype of an earlier one", count(s.DuplicateGenotypes), ""},
-			{"with the id of an earlier one", count(s.DuplicateIDs), ""},
-			{"dropped, as they list a gene twice", count(s.SelfPairs), ""},
-			{"genes that their record has again", count(s.RepeatedGenes), ""},
-		}}
+	table := page.Section{Title: "Samples", Header: []string{"what", "number", "which"}}
+	table.Add("samples", s.Samples, "")
+	table.Add("that delete no gene", s.Wildtypes, "")
+	table.Add("with the genotype of an earlier one", s.DuplicateGenotypes, "")
+	table.Add("with the id of an earlier one", s.DuplicateIDs, "")
+	table.Add("dropped, as they list a gene twice", s.SelfPairs, "")
+	table.Add("genes that their record has again", s.RepeatedGenes, "")
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
 		note := ""
 		if !samples.IsLoss(kind) {
 			note = "may leave their gene in place: a build needs removing_kinds"
 		}
-		row := []string{"perturbations of kind " + kind, count(s.Kinds[kind]), note}
-		table.Rows = append(table.Rows, row)
+		table.Add("perturbations of kind "+kind, s.Kinds[kind], note)
 	}
 	if s.Controls > 0 {
-		table.Rows = append(table.Rows, []string{"names of controls", count(s.Controls), ""})
+		table.Add("names of controls", s.Controls, "")
 	}
 	if s.Unknown == nil {
-		table.Rows = append(table.Rows,
-			[]string{"unknown genes", "?", "give the graph with --graph"})
+		table.Add("unknown genes", "?", "give the graph with --graph")
 	} else {
-		table.Rows = append(table.Rows,
-			[]string{"unknown genes", count(len(s.Unknown.Genes)), counted(s.Unknown.Genes)},
-			[]string{"samples that delete one of them", count(s.Unknown.Samples), ""})
+		table.Add("unknown genes", len(s.Unknown.Genes), counted(s.Unknown.Genes))
+		table.Add("samples that delete one of them", s.Unknown.Samples, "")
 	}
-	table.Rows = append(table.Rows, []string{"columns that are left out",
-		count(len(s.IgnoredColumns)), listed(s.IgnoredColumns)})
+	table.Add("columns that are left out", len(s.IgnoredColumns), listed(s.IgnoredColumns))
 	return table.WithoutEmptyColumns()
 }

@@ -35,6 +35,20 @@ type Section struct {
 	Note     string // below the plots
 }
 
+// Add adds a row of texts and whole numbers.
+func (s *Section) Add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		switch cell := cell.(type) {
+		case int:
+			row[i] = Count(cell)
+		case string:
+			row[i] = cell
+		}
+	}
+	s.Rows = append(s.Rows, row)
+}
+
 // WithoutEmptyColumns leaves out the columns in which no row has a text.
 func (s Section) WithoutEmptyColumns() Section {
 	for column := len(s.Header) - 1; column >= 0; column-- {

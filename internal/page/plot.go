@@ -40,9 +40,9 @@ func (p Plot) Text() string {
 			most = column
 		}
 	}
-	text := fmt.Sprintf("Bar chart of %s %s by %s", comma(total), p.Counted, p.X)
+	text := fmt.Sprintf("Bar chart of %s %s by %s", Count(total), p.Counted, p.X)
 	if total > 0 {
-		text += fmt.Sprintf("; the highest bar is %s with %s", most.Label, comma(most.Value))
+		text += fmt.Sprintf("; the highest bar is %s with %s", most.Label, Count(most.Value))
 	}
 	return text + "."
 }
@@ -103,7 +103,7 @@ func (p Plot) Drawing() (d drawing) {
 	for i, column := range columns {
 		x, height := percent(i)*room, y.at(float64(column.Value))
 		d.Columns = append(d.Columns, box{x + (room-wide)/2, 1 - height, wide, height,
-			fmt.Sprintf("%s: %s %s", column.Label, comma(column.Value), p.Counted)})
+			fmt.Sprintf("%s: %s %s", column.Label, Count(column.Value), p.Counted)})
 		if p.Bins == nil && i%every == 0 {
 			d.XTicks = append(d.XTicks, tick{x + room/2, column.Label})
 		}
@@ -128,7 +128,8 @@ func edgeTicks(first, last float64) (ticks []tick) {
 	return ticks
 }
 
-func comma(n int) string { return humanize.Comma(int64(n)) }
+// Count formats a number with thousands separators: 332,313.
+func Count(n int) string { return humanize.Comma(int64(n)) }
 
 // scale maps the values of an axis, from low to high, to the numbers from 0 to 1.
 type scale struct {
