@@ -157,13 +157,17 @@ func (w *worker) compare(s sample, byEdges []uint32) (removed []uint32, right bo
 		if !w.scatter.Equals(removed) {
 			removed = w.scatter.Sorted()
 			if w.look != nil {
-				w.differ(s, ByEdges, byEdges, stored{masks: masksOf(removed, w.rules.Size)})
+				w.differ(s, ByEdges, byEdges, masksOf(removed, w.rules.Size))
 				right = false
 			}
 		}
 	}
 	if w.decoder != nil && (err != nil || !slices.Equal(found, removed)) {
-		w.differ(s, method, removed, w.stored(s.payload))
+		masks, err := w.stored(s.payload)
+		w.differ(s, method, removed, masks)
+		if err != nil {
+			w.damage(s.index, fmt.Errorf("sample %d: %w", s.index, err))
+		}
 		right = false
 	}
 	return removed, right
@@ -178,32 +182,21 @@ func (w *worker) count(removed []uint32) {
 	}
 }
 
-// stored is a sample's masks, as far as they can be decoded.
-type stored struct {
-	masks []byte
-	err   error // why some cannot be decoded
-}
-
-// decodedPositions is how many positions, of size, are known from removed: all, or after an error
-// those up to the last one removed.
-func decodedPositions(removed []uint32, err error, size int) int {
-	switch {
-	case err == nil:
-		return size
-	case len(removed) == 0:
-		return 0
-	}
-	return int(removed[len(removed)-1]) + 1
-}
-
-// stored lays out the masks of a payload, as far as these are known.
-func (w *worker) stored(payload []byte) stored {
+// stored lays out the masks of a payload, as far as they can be decoded: if removed positions are
+// stored, up to the last one before the damage.
+func (w *worker) stored(payload []byte) ([]byte, error) {
 	if w.dataset.Manifest.Variant == store.FullMasks {
-		masks, err := w.decoder.Masks(payload)
-		return stored{masks, err}
+		return w.decoder.Masks(payload)
 	}
 	removed, err := w.decoder.Removed(payload)
-	return stored{masksOf(removed, decodedPositions(removed, err, w.rules.Size)), err}
+	size := w.rules.Size
+	if err != nil {
+		size = 0
+		if len(removed) > 0 {
+			size = int(removed[len(removed)-1]) + 1
+		}
+	}
+	return masksOf(removed, size), err
 }
 
 // masksOf lays out the masks of removed positions.
@@ -216,18 +209,15 @@ func masksOf(removed []uint32, size int) []byte {
 }
 
 // differ records every position where the stored masks differ from the expected ones.
-func (w *worker) differ(s sample, method Method, removed []uint32, found stored) {
+func (w *worker) differ(s sample, method Method, removed []uint32, found []byte) {
 	for position, want := range masksOf(removed, w.rules.Size) {
-		if position == len(found.masks) {
+		if position == len(found) {
 			w.difference(s, method, position, int(want), -1)
 			break
 		}
-		if have := found.masks[position]; have != want {
+		if have := found[position]; have != want {
 			w.difference(s, method, position, int(want), int(have))
 		}
-	}
-	if found.err != nil {
-		w.damage(s.index, fmt.Errorf("sample %d: %w", s.index, found.err))
 	}
 }
 

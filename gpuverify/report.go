@@ -118,33 +118,6 @@ type StageSeconds struct {
 	Download float64 `json:"download"`
 }
 
-// sum computes the rates, and the work of all devices.
-func (r *CUDAReport) sum() {
-	for i := range r.Devices {
-		d := &r.Devices[i].DeviceWork
-		d.rate()
-		r.Samples += d.Samples
-		r.Batches += d.Batches
-		r.HostSynchronizations += d.HostSynchronizations
-		r.UploadedBytes += d.UploadedBytes
-		r.DownloadedBytes += d.DownloadedBytes
-		r.MaskBytes += d.MaskBytes
-		r.Seconds.Read += d.Seconds.Read
-		r.Seconds.Decode += d.Seconds.Decode
-		r.Seconds.Upload += d.Seconds.Upload
-		r.Seconds.Kernel += d.Seconds.Kernel
-		r.Seconds.Compare += d.Seconds.Compare
-		r.Seconds.Download += d.Seconds.Download
-	}
-	r.rate()
-}
-
-func (d *DeviceWork) rate() {
-	if d.Seconds.Compare > 0 {
-		d.GigabytesPerSecond = float64(d.MaskBytes) / d.Seconds.Compare / 1e9
-	}
-}
-
 // Passed reports whether the dataset matches its manifest and graph.
 func (r *Report) Passed() bool { return r.Differences == 0 && r.Damaged == 0 }
 

@@ -32,7 +32,6 @@ type Reader struct {
 
 	files map[int]*shardFile // open shards
 	shard int                // index of the shard read last; -1 for none
-	file  *shardFile
 
 	first int // first sample of value; -1 for none
 	count int
@@ -131,9 +130,9 @@ func (r *Reader) payload(sample int) ([]byte, error) {
 const openShards = 64
 
 func (r *Reader) open(shard int) error {
-	r.shard, r.file, r.first = -1, nil, -1
-	if file := r.files[shard]; file != nil {
-		r.shard, r.file = shard, file
+	r.shard, r.first = -1, -1
+	if r.files[shard] != nil {
+		r.shard = shard
 		return nil
 	}
 	for other, file := range r.files {
@@ -147,23 +146,22 @@ func (r *Reader) open(shard int) error {
 	if err != nil {
 		return err
 	}
-	r.files[shard], r.shard, r.file = file, shard, file
+	r.files[shard], r.shard = file, shard
 	return nil
 }
 
 // load reads the value that starts with a sample and has count of them.
 func (r *Reader) load(first, count int) error {
 	r.first = -1
-	var target [8]byte
-	binary.BigEndian.PutUint64(target[:], uint64(first))
-	key, err := r.file.Seek(target[:])
+	file, target := r.files[r.shard], binary.BigEndian.AppendUint64(nil, uint64(first))
+	key, err := file.Seek(target)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(key, target[:]) {
+	if !bytes.Equal(key, target) {
 		return fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
 	}
-	if r.value, err = r.file.Value(r.value); err == nil {
+	if r.value, err = file.Value(r.value); err == nil {
 		r.first, r.count = first, count
 	}
 	return err
@@ -230,6 +228,12 @@ func (d *Dataset) NewMaskReader() (*MaskReader, error) {
 		r.decoder = r.codec.NewDecoder(d.Layout().Size)
 		return r, nil
 	}
+	r.remover, err = d.NewRemover()
+	return r, err
+}
+
+// NewRemover makes a Remover from the stored incidence cache of an incidence dataset.
+func (d *Dataset) NewRemover() (*incidence.Remover, error) {
 	graph, err := d.Graph()
 	if err != nil {
 		return nil, err
@@ -242,8 +246,7 @@ func (d *Dataset) NewMaskReader() (*MaskReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.remover = incidence.NewRemover(graph, cache, rules)
-	return r, nil
+	return incidence.NewRemover(graph, cache, rules), nil
 }
 
 // Clone makes a reader for another goroutine; both share the incidence cache.

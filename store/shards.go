@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -73,9 +72,7 @@ func (s *Shard) Discard() error {
 	return s.folder.Discard()
 }
 
-// Seal hashes and syncs a committed shard, and gives it its place. If the dataset is larger than
-// memory, it also drops the shard from the page cache: the next shards reuse its pages instead of
-// evicting other programs'.
+// Seal hashes and syncs a committed shard, and gives it its place.
 func (s *Shard) Seal() error {
 	b := s.building
 	file, err := HashFile(s.folder.Path, dataName)
@@ -94,9 +91,6 @@ func (s *Shard) Seal() error {
 	}
 	if err != nil {
 		return fmt.Errorf("move shard %s in place: %w", s.Name, err)
-	}
-	if file.Bytes*int64(len(b.Manifest.Shards)) > machineMemory()/2 {
-		dropFromPageCache(b.path(file.Name))
 	}
 	return nil
 }
@@ -131,23 +125,6 @@ func (b *Building) shardFiles() ([]File, error) {
 
 const hintNever = "to start from the beginning, run the build again, such as 'tcbuild dataset', " +
 	"with --resume never"
-
-// machineMemory is the machine's memory in bytes.
-func machineMemory() int64 {
-	var machine unix.Sysinfo_t
-	if err := unix.Sysinfo(&machine); err != nil {
-		return math.MaxInt64
-	}
-	return int64(machine.Totalram) * int64(machine.Unit)
-}
-
-// dropFromPageCache frees the page cache of a synced file, if the file system allows it.
-func dropFromPageCache(path string) {
-	if f, err := os.Open(path); err == nil {
-		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
-		f.Close()
-	}
-}
 
 // ShardState is the progress of a shard.
 type ShardState string

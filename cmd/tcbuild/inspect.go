@@ -96,8 +96,9 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions,
 	}
 	for _, flag := range []struct{ name, of string }{
 		{"samples", "a dataset"}, {"graph", "a perturbation set"},
+		{"gene", "a dataset or a graph"},
 	} {
-		if given.Changed(flag.name) && flag.of != kind {
+		if given.Changed(flag.name) && !strings.Contains(flag.of, kind) {
 			return fault.New(fault.Usage, "omit --"+flag.name, "inspect %s: --%s is for %s", path,
 				flag.name, flag.of)
 		}
@@ -105,10 +106,6 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions,
 	if keys := o.set.Given(); len(keys) > 0 && kind != "a perturbation set" {
 		return fault.New(fault.Usage, "omit it", "inspect %s: %s is for a perturbation set", path,
 			keys[0])
-	}
-	if given.Changed("gene") && kind == "a perturbation set" {
-		return fault.New(fault.Usage, "omit --gene",
-			"inspect %s: --gene is for a dataset or a graph", path)
 	}
 	return describe(ctx, e, path, o)
 }

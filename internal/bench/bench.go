@@ -250,21 +250,12 @@ func (m *masks) pass(ctx context.Context, order []int) (float64, error) {
 func newMasks(ctx context.Context, dataset *store.Dataset) (*masks, error) {
 	size := dataset.Manifest.MaskPositions()
 	if dataset.Manifest.Variant == store.Incidence {
-		graph, err := dataset.Graph()
-		if err != nil {
-			return nil, err
-		}
-		cache, err := dataset.Incidence()
-		if err != nil {
-			return nil, err
-		}
-		rules, err := incidence.ReadRules(graph, dataset.Manifest.Options.ReactionRule)
+		remover, err := dataset.NewRemover()
 		if err != nil {
 			return nil, err
 		}
 		var own []byte
 		var genes [][]uint32 // of each sample
-		remover := incidence.NewRemover(graph, cache, rules)
 		err = dataset.EachSample(ctx, func(_ int, sample *ingest.Sample) error {
 			genes = append(genes, slices.Clone(sample.Genes))
 			return nil

@@ -67,8 +67,13 @@ func readPins(path string, fractions []Fraction) (*pins, error) {
 }
 
 func (p *pins) add(id, name, where string, fractions []Fraction) error {
-	part, hint := partIndex(fractions, name)
+	part := slices.IndexFunc(fractions, func(f Fraction) bool { return f.Part == name })
 	if part < 0 {
+		var names []string
+		for _, f := range fractions {
+			names = append(names, f.Part)
+		}
+		hint := fault.DidYouMean(name, names, "the parts are "+strings.Join(names, ", "))
 		return fault.New(fault.Input, hint,
 			"read pins %s: found part %s, expected one of --fractions", where, fault.Quote(name))
 	}
@@ -107,15 +112,4 @@ func (p *pins) unknown(dataset string) error {
 		}
 	}
 	return nil
-}
-
-func partIndex(fractions []Fraction, name string) (index int, hint string) {
-	var names []string
-	for i, f := range fractions {
-		if f.Part == name {
-			return i, ""
-		}
-		names = append(names, f.Part)
-	}
-	return -1, fault.DidYouMean(name, names, "the parts are "+strings.Join(names, ", "))
 }
