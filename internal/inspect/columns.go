@@ -114,11 +114,12 @@ type attributeCounter struct {
 }
 
 func (c *attributeCounter) add(value ingest.Value) {
-	isNumber := c.Type == ingest.NumberAttribute
+	isNumber, isMissing := c.Type == ingest.NumberAttribute, value.Text == nil
 	if isNumber {
 		c.number.add(value.Number)
+		isMissing = math.IsNaN(value.Number)
 	}
-	if isNumber && math.IsNaN(value.Number) || !isNumber && value.Text == nil {
+	if isMissing {
 		c.missing++
 		return
 	}

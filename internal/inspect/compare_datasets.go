@@ -290,8 +290,9 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int,
 		s.readers[i], s.layouts[i] = reader, dataset.Layout()
 	}
 	s.samePositions = s.sameTables()
-	s.samePayloads = s.samePositions && a.Manifest.Variant != store.Incidence &&
-		a.Manifest.Variant == b.Manifest.Variant && a.Manifest.Codec == b.Manifest.Codec
+	sameForm := a.Manifest.Variant == b.Manifest.Variant && a.Manifest.Codec == b.Manifest.Codec
+	hasPayloads := a.Manifest.Variant != store.Incidence
+	s.samePayloads = s.samePositions && sameForm && hasPayloads
 	if err := s.compare(ctx, a.Manifest.Samples, b.Manifest.Samples, progress); err != nil {
 		return nil, err
 	}
