@@ -10,7 +10,6 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
@@ -29,8 +28,8 @@ type Genes interface {
 // these genes. A mistake in it is a fault.Usage that names its place. Messages name the ignored
 // columns too: see Names.
 func Compile(text string, columns ingest.Columns, genes Genes) (*Filter, error) {
-	return compile("read --where", text, func(ast.Node) *resolver {
-		return &resolver{columns: columns, genes: genes, others: columns.Ignored}
+	return compile("read --where", text, func(ast.Node) *compiler {
+		return &compiler{columns: columns, genes: genes, others: columns.Ignored}
 	})
 }
 
@@ -55,15 +54,15 @@ func Names(text string) []string {
 // about, of the type that the expression needs. what begins messages. A mistake is a fault.Usage.
 func CompileRows(what, text string, names []string) (*Filter, []ingest.Attribute, error) {
 	var used []ingest.Attribute
-	filter, err := compile(what, text, func(tree ast.Node) *resolver {
+	filter, err := compile(what, text, func(tree ast.Node) *compiler {
 		used = infer(tree, names)
-		return &resolver{columns: ingest.Columns{Attributes: used}, others: names}
+		return &compiler{columns: ingest.Columns{Attributes: used}, others: names}
 	})
 	return filter, used, err
 }
 
-// compile makes a filter of an expression with the resolver of its tree.
-func compile(what, written string, resolverOf func(tree ast.Node) *resolver) (*Filter, error) {
+// compile makes a filter of an expression with the compiler of its tree.
+func compile(what, written string, compilerOf func(tree ast.Node) *compiler) (*Filter, error) {
 	if strings.TrimSpace(written) == "" {
 		return nil, fault.New(fault.Usage, exampleHint, "%s: found no expression", what)
 	}
@@ -72,47 +71,27 @@ func compile(what, written string, resolverOf func(tree ast.Node) *resolver) (*F
 			"%s: found an expression of %s bytes, expected at most %s",
 			what, ingest.Grouped(len(written)), ingest.Grouped(maxLength))
 	}
-	wrong := func(err error, hint string) error { return located(what, written, err, hint) }
-	config := newConfig()
-	tree, err := parser.ParseWithConfig(written, config)
+	tree, err := parser.ParseWithConfig(written, newConfig())
 	if err != nil {
-		return nil, wrong(err, syntaxHint)
+		return nil, located(what, written, err, syntaxHint)
 	}
-	r := resolverOf(tree.Node)
-	r.text = []rune(written)
-	r.types, r.visits = make(map[string]any), 4*len(written)
-	r.terms = terms{make(map[string]number), make(map[string]text), make(map[string]condition),
-		r.fail}
-	r.resolve(&tree.Node)
-	if r.err != nil {
-		return nil, wrong(r.err.Bind(tree.Source), r.hint)
+	c := compilerOf(tree.Node)
+	c.written, c.parts = []rune(written), make(map[ast.Node]part)
+	keeps := c.part(tree.Node)
+	switch {
+	case c.err != nil:
+		return nil, located(what, written, c.err.Bind(tree.Source), c.hint)
+	case keeps.kind != isCondition:
+		message := fmt.Sprintf("the expression is a %s, expected a comparison", keeps.kind)
+		return nil, located(what, written, &file.Error{Line: 1, Message: message}, exampleHint)
 	}
-	config.WithEnv(r.types)
-	kind, err := checker.Check(tree, config)
-	if err != nil {
-		hint := typesHint
-		if negatesNumber.MatchString(err.Error()) {
-			hint = "not binds more tightly than comparisons: write not (…)"
-		}
-		return nil, wrong(err, hint)
-	}
-	if kind.Kind().String() != "bool" {
-		message := "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"
-		return nil, wrong(&file.Error{Line: 1, Message: message}, exampleHint)
-	}
-	filter := &Filter{r.terms.condition(tree.Node)}
-	if r.err != nil {
-		return nil, wrong(r.err.Bind(tree.Source), r.hint)
-	}
-	return filter, nil
+	return &Filter{keeps.condition}, nil
 }
 
 // newConfig is the library's configuration for the language.
 func newConfig() *conf.Config {
 	config := conf.CreateNew()
 	expr.DisableAllBuiltins()(config)
-	expr.Function(absName, nil, new(func(float64) float64))(config) // see resolver.part
-	expr.Function(missingName, nil, new(func(any) bool))(config)
 	config.MaxNodes = 0 // bounded by maxLength
 	return config
 }
@@ -128,30 +107,14 @@ const (
 	typesHint = `compare numbers with numbers, texts with texts: medium == "YPD", temperature == 30`
 )
 
-// negatesNumber matches what the checker says of not fitness > 1.
-var negatesNumber = regexp.MustCompile(`: (not|!) \(mismatched type `)
-
-var phrases = []struct {
-	pattern *regexp.Regexp
-	ours    string
-}{
-	{regexp.MustCompile(`unexpected token [A-Za-z]+\((.*)\)`), "found $1"},
-	{regexp.MustCompile(`invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)`),
-		"found $2 $1 $3"},
-	{regexp.MustCompile(`invalid operation: (\S+) \(mismatched type (\S+)\)`), "found $1 $2"},
-}
+var unexpectedToken = regexp.MustCompile(`unexpected token [A-Za-z]+\((.*)\)`)
 
 // inOurWords is a message of the library.
 func inOurWords(message string) string {
-	for _, phrase := range phrases {
-		message = phrase.pattern.ReplaceAllString(message, phrase.ours)
-	}
-	return words.Replace(message)
+	message = unexpectedToken.ReplaceAllString(message, "found $1")
+	return strings.ReplaceAll(message, "unexpected token EOF",
+		"the expression ends after this, expected more")
 }
-
-var words = strings.NewReplacer(
-	"float64", "number", "string", "text", "bool", "condition", " in map key", "",
-	"unexpected token EOF", "the expression ends after this, expected more")
 
 // located is a mistake in an expression, with its place. Columns count characters from 1.
 func located(what, text string, err error, hint string) error {
