@@ -146,8 +146,8 @@ func BenchmarkScanPerturbations(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				_, err = findPerturbationLayout(path, r,
-					reading{Spec: Spec{GenesColumns: []string{defaultGenesColumn}}})
+				_, err = layOutTable(r,
+					&reading{Spec: Spec{GenesColumns: []string{defaultGenesColumn}}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -2,6 +2,7 @@ package samples
 
 import (
 	"bytes"
+	"slices"
 
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table/rows"
@@ -44,7 +45,7 @@ func (l *list) Records(b *tableRows, i int, yield func(*Record) error) error {
 			}
 		}
 	}
-	if l.layout.kinds >= 0 {
+	if l.layout.hasKinds {
 		l.addKinds(b, i)
 	}
 	l.readID(b, i, r)
@@ -123,7 +124,7 @@ func (l *list) Values(b *tableRows, i int, r *Record, genotype *Genotype) error 
 	if err := l.readValues(b, i, r); err != nil {
 		return err
 	}
-	if at := l.layout.kindsAt; at >= 0 {
+	if at := slices.Index(l.layout.attributes, source{origin: fromKinds}); at >= 0 {
 		r.Attributes[at] = l.genotyper.kindsText(l.text[:0], r, r.Mentions, genotype)
 		l.text = r.Attributes[at].Text
 	}

@@ -17,10 +17,8 @@ type storeForm struct {
 	contents  *torchcell.Contents
 	reader    *torchcell.Reader
 	genotyper *Genotyper
-	// by column: the phenotype or attribute that it is, or none
-	phenotypeOf, attributeOf []int
-	kindsAt                  int // the attribute with the kinds of a whole record, or none
-	rowAt                    int // the attribute that is ingest.RowAttribute, or none
+	layout    *layout
+	uses      []use // of the store's columns
 
 	read       *torchcell.Record
 	record     Record
@@ -29,29 +27,26 @@ type storeForm struct {
 	texts      [][]byte // memory for the attributes that are kinds
 }
 
-// none stands for a column that a store's samples lack.
-const none = -1
+// use says which phenotype or attribute a column of the store is, if any.
+type use struct {
+	isPhenotype, isAttribute bool
+	number                   int
+}
 
 func (p *storeSet) newForm() form[*torchcell.Chunk] {
-	layout, columns := &p.layout, len(p.contents.Columns)
 	f := &storeForm{
-		contents: p.contents, reader: p.contents.NewReader(), genotyper: p.genotyper, kindsAt: none,
-		phenotypeOf: slices.Repeat([]int{none}, columns),
-		attributeOf: slices.Repeat([]int{none}, columns),
-		phenotypes:  make([]float64, len(layout.phenotypes)),
-		attributes:  make([]ingest.Value, len(layout.attributes)),
-		texts:       make([][]byte, len(layout.attributes)),
-		rowAt:       slices.Index(layout.attributes, rowColumn),
+		contents: p.contents, reader: p.contents.NewReader(), genotyper: p.genotyper,
+		layout: p.layout, uses: make([]use, len(p.contents.Columns)),
+		phenotypes: make([]float64, len(p.layout.phenotypes)),
+		attributes: make([]ingest.Value, len(p.layout.attributes)),
+		texts:      make([][]byte, len(p.layout.attributes)),
 	}
-	if len(layout.attributes) > 0 {
-		f.kindsAt = layout.kindsAt
+	for k, column := range p.layout.phenotypes {
+		f.uses[column] = use{isPhenotype: true, number: k}
 	}
-	for k, column := range layout.phenotypes {
-		f.phenotypeOf[column] = k
-	}
-	for k, column := range layout.attributes {
-		if column >= 0 {
-			f.attributeOf[column] = k
+	for k, from := range p.layout.attributes {
+		if from.origin == fromColumn {
+			f.uses[from.column] = use{isAttribute: true, number: k}
 		}
 	}
 	return f
@@ -89,11 +84,14 @@ func (f *storeForm) Values(_ *torchcell.Chunk, _ int, r *Record, genotype *Genot
 	for k := range f.phenotypes {
 		f.phenotypes[k] = math.NaN()
 	}
-	for k := range f.attributes {
+	for k, from := range f.layout.attributes {
 		f.attributes[k] = ingest.Value{Number: math.NaN()}
-	}
-	if f.kindsAt >= 0 {
-		f.setKinds(f.kindsAt, genotype, f.record.Mentions)
+		switch from.origin {
+		case fromKinds:
+			f.setKinds(k, genotype, r.Mentions)
+		case fromRow:
+			f.attributes[k].Number = float64(r.Row)
+		}
 	}
 	for experiment := range f.read.Experiments {
 		e := &f.read.Experiments[experiment]
@@ -104,30 +102,26 @@ func (f *storeForm) Values(_ *torchcell.Chunk, _ int, r *Record, genotype *Genot
 			}
 		}
 	}
-	if f.rowAt >= 0 {
-		f.attributes[f.rowAt].Number = float64(r.Row)
-	}
 	r.Phenotypes, r.Attributes = f.phenotypes, f.attributes
 	return nil
 }
 
 // set sets what a column has, if the samples have it.
 func (f *storeForm) set(column, experiment int, v *torchcell.Value, genotype *Genotype) {
-	phenotype, attribute := f.phenotypeOf[column], f.attributeOf[column]
-	number := v.Number
-	if isUsed := phenotype >= 0 || attribute >= 0; isUsed && math.IsInf(number, 0) {
+	use, number := f.uses[column], v.Number
+	if isUsed := use.isPhenotype || use.isAttribute; isUsed && math.IsInf(number, 0) {
 		f.record.Infinite++
 		number = math.NaN()
 	}
 	switch {
-	case phenotype >= 0:
-		f.phenotypes[phenotype] = number
-	case attribute >= 0 && v.Types:
-		f.setKinds(attribute, genotype, f.record.of(experiment))
-	case attribute >= 0:
+	case use.isPhenotype:
+		f.phenotypes[use.number] = number
+	case use.isAttribute && v.Types:
+		f.setKinds(use.number, genotype, f.record.of(experiment))
+	case use.isAttribute:
 		text, trimmed := ingest.TrimText(v.Text)
 		f.record.Trimmed += trimmed
-		f.attributes[attribute] = ingest.Value{Text: text, Number: number}
+		f.attributes[use.number] = ingest.Value{Text: text, Number: number}
 	}
 }
 

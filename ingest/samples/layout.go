@@ -2,6 +2,7 @@ package samples
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tcbuild/fault"
@@ -9,127 +10,130 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// perturbationLayout records which columns of a table hold what.
-type perturbationLayout struct {
+// layout says where a reader finds what samples have.
+type layout struct {
 	keyColumns
-	kindsAt    int // the attribute that the kinds are, whose column is none
 	phenotypes []int
-	attributes []int
+	attributes []source
 	columns    ingest.Columns // names and types of phenotypes and attributes
 }
 
-// findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
-// end, unless the options name both phenotypes and attributes.
-func findPerturbationLayout(
-	path string, r *table.Reader, spec reading,
-) (layout perturbationLayout, err error) {
-	h := newHeader(path, r.Columns(), r.Kind)
-	h.indexes = r.Indexes()
-	keys, err := h.findKeys(spec)
-	if err != nil {
-		return layout, err
-	}
-	roles, err := h.namedRoles(keys, spec)
-	if err != nil {
-		return layout, err
-	}
-	contents, err := h.readContents(r, roles, spec)
-	if err != nil {
-		return layout, err
-	}
-	for column, named := range roles {
-		roles[column] = h.finalRole(column, named, contents[column], spec)
-	}
-	return h.layOut(keys, roles, contents, spec)
+// A source says what an attribute is.
+type source struct {
+	origin origin
+	column int // of a value
 }
 
-// rowColumn stands for ingest.RowAttribute in a layout.
-const rowColumn = -2
+type origin uint8
+
+const (
+	fromColumn origin = iota
+	fromKinds         // the kinds of the perturbations
+	fromRow           // ingest.RowAttribute
+)
+
+// layOutTable finds out what the columns of a table hold. It reads a text table to its end, unless
+// the spec names both phenotypes and attributes.
+func layOutTable(r *table.Reader, spec *reading) (*layout, error) {
+	t := newColumnTable(r.Path(), spec, r.Columns(), r.Kind)
+	indexes := r.Indexes()
+	for i := range t.all {
+		t.all[i].isIndex = indexes[t.all[i].name]
+	}
+	if err := t.findKeys(); err != nil {
+		return nil, err
+	}
+	if err := t.nameRoles(); err != nil {
+		return nil, err
+	}
+	if err := t.readContents(r); err != nil {
+		return nil, err
+	}
+	for i := range t.all {
+		t.decide(&t.all[i])
+	}
+	return t.layOut()
+}
+
+// having returns the columns of some roles: those of a list of names, in its order, or if there is
+// none, all in the columns' order.
+func (t *columnTable) having(named []string, roles ...columnRole) (columns []int) {
+	for _, name := range named {
+		if at := t.at[name]; slices.Contains(roles, t.all[at].role) {
+			columns = append(columns, at)
+		}
+	}
+	for at := range t.all {
+		if named == nil && slices.Contains(roles, t.all[at].role) {
+			columns = append(columns, at)
+		}
+	}
+	return columns
+}
+
+func (t *columnTable) names(columns []int) (names []string) {
+	for _, at := range columns {
+		names = append(names, t.all[at].name)
+	}
+	return names
+}
 
 // layOut lists the phenotypes and attributes: those that the spec names in its order, others in
 // the columns' order.
-func (h *header) layOut(
-	keys keyColumns, roles []columnRole, contents []columnContents, spec reading,
-) (perturbationLayout, error) {
-	layout := perturbationLayout{keyColumns: keys, kindsAt: none}
-	columns := &layout.columns
-	addPhenotype := func(column int) {
-		layout.phenotypes = append(layout.phenotypes, column)
-		columns.Phenotypes = append(columns.Phenotypes, ingest.Phenotype{Name: h.names[column]})
-	}
-	addAttribute := func(column int, attribute ingest.Attribute) {
-		layout.attributes = append(layout.attributes, column)
+func (t *columnTable) layOut() (*layout, error) {
+	l := &layout{keyColumns: t.keyColumns}
+	columns := &l.columns
+	addAttribute := func(from source, attribute ingest.Attribute) {
+		l.attributes = append(l.attributes, from)
 		columns.Attributes = append(columns.Attributes, attribute)
 	}
-	attributeOf := func(column int) ingest.Attribute {
-		return ingest.Attribute{Name: h.names[column], Type: contents[column].attributeType()}
+	addColumn := func(at int) {
+		c := &t.all[at]
+		addAttribute(source{fromColumn, at},
+			ingest.Attribute{Name: c.name, Type: c.attributeType()})
 	}
-	for _, name := range spec.Phenotypes {
-		addPhenotype(h.at[name])
+	l.phenotypes = t.having(t.spec.Phenotypes, rolePhenotype, roleGuessed)
+	columns.Phenotypes = ingest.NamedPhenotypes(t.names(l.phenotypes)...)
+	for _, at := range t.having(t.spec.Attributes, roleAttribute, roleByName) {
+		addColumn(at)
 	}
-	for _, name := range spec.Attributes {
-		if column := h.at[name]; roles[column] != roleKinds { // which follows
-			addAttribute(column, attributeOf(column))
+	columns.Guessed = t.names(t.having(nil, roleGuessed))
+	columns.ByName = t.names(t.having(nil, roleByName))
+	columns.Ignored = t.names(t.having(nil, roleFiltered, roleCompared, roleLeftOut))
+	if t.hasKinds {
+		addAttribute(source{origin: fromKinds},
+			ingest.Attribute{Name: t.kindsName, Type: ingest.TextAttribute})
+		columns.Kinds, columns.KindsApart = t.kindsName, true
+	}
+	if err := columns.Check(t.path); err != nil {
+		return nil, err
+	}
+	hidden := t.having(nil, roleFiltered, roleCompared)
+	for _, at := range hidden {
+		if err := t.checkHidden(&t.all[at]); err != nil {
+			return nil, err
 		}
+		addColumn(at)
 	}
-	var hidden []int
-	for column, name := range h.names {
-		switch role := roles[column]; role {
-		case rolePhenotype, roleGuessed:
-			if spec.Phenotypes == nil {
-				addPhenotype(column)
-			}
-			if role == roleGuessed {
-				columns.Guessed = append(columns.Guessed, name)
-			}
-		case roleAttribute, roleByName:
-			if spec.Attributes == nil {
-				addAttribute(column, attributeOf(column))
-			}
-			if role == roleByName {
-				columns.ByName = append(columns.ByName, name)
-			}
-		case roleFiltered, roleCompared:
-			hidden = append(hidden, column)
-			columns.Ignored = append(columns.Ignored, name)
-		case roleLeftOut:
-			columns.Ignored = append(columns.Ignored, name)
-		}
-	}
-	if keys.kinds >= 0 {
-		layout.kindsAt = len(layout.attributes)
-		addAttribute(none, ingest.Attribute{Name: keys.kindsName, Type: ingest.TextAttribute})
-		columns.Kinds, columns.KindsApart = keys.kindsName, true
-	}
-	if err := columns.Check(h.path); err != nil {
-		return layout, err
-	}
-	for _, column := range hidden {
-		if err := h.checkHidden(column, roles[column]); err != nil {
-			return layout, err
-		}
-		addAttribute(column, attributeOf(column))
-	}
-	if !spec.Merges() {
+	if !t.spec.Merges() {
 		columns.FilterOnly = len(hidden)
-		return layout, nil
+		return l, nil
 	}
-	addAttribute(rowColumn, ingest.RowAttribute)
+	addAttribute(source{origin: fromRow}, ingest.RowAttribute)
 	columns.Compared = len(hidden) + 1
-	return layout, nil
+	return l, nil
 }
 
 // checkHidden returns an error for a column that can be neither filtered nor compared.
-func (h *header) checkHidden(column int, role columnRole) error {
-	kind := h.kinds[column]
+func (t *columnTable) checkHidden(c *column) error {
 	switch {
-	case role == roleFiltered:
-		return h.checkKind(column, "--where", roleAttribute)
-	case hasNoValues(kind):
+	case c.role == roleFiltered:
+		return t.checkKind(c, "--where", roleAttribute)
+	case c.hasNoValues():
 		return fault.New(fault.Input,
 			"name it in --ignore if it may differ, or store it as text or numbers",
 			"compare samples of %s: column %s: found type %s, expected texts or numbers",
-			h.path, fault.Quote(h.names[column]), kind)
+			t.path, fault.Quote(c.name), c.kind)
 	}
 	return nil
 }
@@ -164,47 +168,45 @@ func (c columnContents) attributeType() ingest.AttributeType {
 
 // readContents finds out what the columns of a table hold, by their types or by all their values.
 // It reads no values of columns of a text table whose roles do not depend on them.
-func (h *header) readContents(
-	r *table.Reader, roles []columnRole, spec reading,
-) ([]columnContents, error) {
-	all, untyped := make([]columnContents, len(h.names)), []*columnContents(nil)
-	for column, role := range roles {
-		holds := &all[column]
-		switch h.kinds[column] {
+func (t *columnTable) readContents(r *table.Reader) error {
+	var untyped []*columnContents
+	for at := range t.all {
+		c := &t.all[at]
+		switch c.kind {
 		case table.Number:
-			said := r.Metadata(column, roleKey)
-			holds.number, holds.noted, holds.measured = "its type", said == noted, said == measured
+			said := r.Metadata(at, roleKey)
+			c.number, c.noted, c.measured = "its type", said == noted, said == measured
 		case table.Text:
-			holds.text = "its type"
+			c.text = "its type"
 		case table.List, table.Other:
-			holds.other = "its type"
+			c.other = "its type"
 		default:
-			name := h.names[column]
-			holds.column = column
-			holds.mixed = role != roleOpen || spec.Phenotypes != nil
-			holds.codes = holds.mixed || isNoted(name)
-			decides := role == roleOpen && (spec.Phenotypes == nil || spec.Attributes == nil)
-			leftOut := role == roleOpen || role == roleLeftOut
-			hidden := leftOut && leftOutRole(name, h.indexes[name], spec) != roleLeftOut
-			if decides || hidden || role == roleAttribute {
-				untyped = append(untyped, holds)
+			c.column = at
+			c.mixed = c.role != roleOpen || t.spec.Phenotypes != nil
+			c.codes = c.mixed || isNoted(c.name)
+			isOpen := c.role == roleOpen
+			decides := isOpen && (t.spec.Phenotypes == nil || t.spec.Attributes == nil)
+			leftOut := isOpen || c.role == roleLeftOut
+			hidden := leftOut && t.leftOutRole(c) != roleLeftOut
+			if decides || hidden || c.role == roleAttribute {
+				untyped = append(untyped, &c.columnContents)
 			}
 		}
 	}
 	if len(untyped) == 0 {
-		return all, nil
+		return nil
 	}
 	for b, err := range r.Batches() {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, holds := range untyped {
-			if err := holds.add(h, r, b); err != nil {
-				return nil, err
+			if err := holds.add(t, r, b); err != nil {
+				return err
 			}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // isCode reports whether a number is written as codes are: with a zero before another digit.
@@ -216,7 +218,7 @@ func isCode(number string) bool {
 // add records the column's fields in a batch. Missing values (see table.Batch.Number) are neither
 // numbers nor text. Both in a column that must not be mixed is a fault.Input that names the first
 // such text, and so is a number there in another notation, such as 0,5.
-func (c *columnContents) add(h *header, r *table.Reader, b *table.Batch) error {
+func (c *columnContents) add(t *columnTable, r *table.Reader, b *table.Batch) error {
 	number, odd, text := b.Contents(c.column)
 	if c.number == "" && number >= 0 {
 		c.number = r.Where(b.First + int64(number))
@@ -236,10 +238,10 @@ func (c *columnContents) add(h *header, r *table.Reader, b *table.Batch) error {
 	}
 	expected, fix := table.PlainNumber, table.PlainNumberHint
 	if odd < 0 {
-		expected = "as in line " + strings.TrimPrefix(c.number, h.path+":")
+		expected = "as in line " + strings.TrimPrefix(c.number, t.path+":")
 		fix = "correct the value, or empty the field if it is missing"
 	}
-	name := h.names[c.column]
+	name := t.all[c.column].name
 	quoted := fault.List([]string{name})
 	hint := fmt.Sprintf("%s; or exclude the column with --not-phenotypes %s, "+
 		"or keep it as text with --attributes %s", fix, quoted, quoted)

@@ -19,15 +19,15 @@ import (
 // end when it is opened: each record is a sample, its labels and their statistics are the
 // phenotypes, and what is noted of its experiments the attributes.
 type storeSet struct {
-	spec      reading
+	spec      *reading
 	genotyper *Genotyper
 	store     *torchcell.Store
 	contents  *torchcell.Contents
-	layout    perturbationLayout
+	layout    *layout
 }
 
 func openStore(spec Spec, known *names.Resolver) (ingest.SampleSource, error) {
-	p := &storeSet{spec: reading{Spec: spec, filterColumns: where.Names(spec.Where)}}
+	p := &storeSet{spec: &reading{Spec: spec, filterColumns: where.Names(spec.Where)}}
 	var err error
 	if p.genotyper, err = spec.genotyper(known); err != nil {
 		return nil, err
@@ -93,30 +93,29 @@ func (p *storeSet) layOut() error {
 	for i := range columns {
 		names[i] = columns[i].Name
 	}
-	kind := func(column int) table.Kind { return kindOf(columns[column]) }
-	h := newHeader(p.spec.File, names, kind)
-	keys := keyColumns{id: none, kinds: none, kindsName: ingest.KindsAttribute}
-	roles, err := h.namedRoles(keys, p.spec)
-	if err != nil {
+	t := newColumnTable(p.spec.File, p.spec, names,
+		func(column int) table.Kind { return kindOf(columns[column]) })
+	if err := t.nameRoles(); err != nil {
 		return err
 	}
-	contents := make([]columnContents, len(columns))
 	for i, column := range columns {
-		contents[i] = columnContents{number: column.Number.String(), text: column.Text.String(),
-			other: column.Other.String(), noted: column.Attribute, measured: !column.Attribute}
-		roles[i] = h.finalRole(i, roles[i], contents[i], p.spec)
-		if err := p.checkColumn(column, roles[i]); err != nil {
+		t.all[i].columnContents = columnContents{number: column.Number.String(),
+			text: column.Text.String(), other: column.Other.String(),
+			noted: column.Attribute, measured: !column.Attribute}
+		t.decide(&t.all[i])
+		if err := p.checkColumn(column, t.all[i].role); err != nil {
 			return err
 		}
 	}
-	if keys.kinds, err = p.findKinds(h, roles); err != nil {
+	if err := p.findKinds(t); err != nil {
 		return err
 	}
-	if p.layout, err = h.layOut(keys, roles, contents, p.spec); err != nil {
+	var err error
+	if p.layout, err = t.layOut(); err != nil {
 		return err
 	}
 	kept := p.layout.columns.Kept().Remaining()
-	if p.layout.kinds < 0 && slices.Contains(kept.AttributeNames(), typesAttribute) {
+	if !p.layout.hasKinds && slices.Contains(kept.AttributeNames(), typesAttribute) {
 		p.layout.columns.Kinds = typesAttribute
 	}
 	p.layout.columns.KindsApart = p.spec.RemovingKinds != nil
@@ -137,22 +136,23 @@ func (p *storeSet) layOut() error {
 // findKinds finds out which column has the kinds of a record's perturbations, if the attribute
 // perturbation_type does not: the spec leaves it out, or records have several experiments, each
 // with its own. Then the attribute kinds has the kinds of the whole record.
-func (p *storeSet) findKinds(h *header, roles []columnRole) (int, error) {
+func (p *storeSet) findKinds(t *columnTable) error {
 	var types []int
 	for i, column := range p.contents.Columns {
 		if column.Types {
 			types = append(types, i)
 		}
 	}
-	if len(types) == 0 || len(types) == 1 && roles[types[0]] == roleAttribute {
-		return none, nil
+	if len(types) == 0 || len(types) == 1 && t.all[types[0]].role == roleAttribute {
+		return nil
 	}
-	if _, taken := h.at[ingest.KindsAttribute]; taken {
-		return none, fault.New(fault.Input, "rename the label in the store",
+	if _, taken := t.at[ingest.KindsAttribute]; taken {
+		return fault.New(fault.Input, "rename the label in the store",
 			"read torchcell store %s: found a label kinds, "+
 				"the name of the attribute with the kinds of perturbations", p.spec.File)
 	}
-	return types[0], nil
+	t.kinds, t.hasKinds = types[0], true
+	return nil
 }
 
 // typesAttribute is the attribute of a store that has the kinds of perturbations.

@@ -34,7 +34,8 @@ type tableSet struct {
 	genotyper *Genotyper
 	newForm   func() form[*tableRows]
 	matrix    *matrix // nil for another form
-	id        int     // column of sample ids that are read, or none
+	id        int     // column of sample ids
+	hasID     bool
 
 	distinctIDs bool // a whole pass found no duplicates
 }
@@ -55,7 +56,7 @@ func openTable(spec Spec, known *names.Resolver) (ingest.SampleSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tableSet{spec: spec, file: file, text: text, id: none}
+	t := &tableSet{spec: spec, file: file, text: text}
 	if spec.Matrix {
 		err = t.openMatrix(known)
 	} else {
@@ -88,7 +89,7 @@ func (t *tableSet) openMatrix(known *names.Resolver) error {
 
 // openColumns opens a table with columns of genes or strains.
 func (t *tableSet) openColumns(known *names.Resolver) (err error) {
-	spec := reading{Spec: t.spec, filterColumns: where.Names(t.spec.Where)}
+	spec := &reading{Spec: t.spec, filterColumns: where.Names(t.spec.Where)}
 	r, err := table.OpenFile(t.file, t.text)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 			return err
 		}
 	}
-	layout, err := findPerturbationLayout(r.Path(), r, spec)
+	layout, err := layOutTable(r, spec)
 	if err == nil {
 		err = spec.checkRemoving(layout.columns)
 	}
@@ -115,9 +116,9 @@ func (t *tableSet) openColumns(known *names.Resolver) (err error) {
 	if t.genotyper, err = spec.genotyper(known); err != nil {
 		return err
 	}
-	t.genotyper.hasKinds = layout.kinds >= 0
-	t.id, t.columns = layout.id, layout.columns
-	values := tableValues{layout: &layout, named: spec.Phenotypes != nil}
+	t.genotyper.hasKinds = layout.hasKinds
+	t.id, t.hasID, t.columns = layout.id, layout.hasID, layout.columns
+	values := tableValues{layout: layout, named: spec.Phenotypes != nil}
 	t.newForm = func() form[*tableRows] {
 		return &list{tableValues: values, genotyper: t.genotyper, names: t.genotyper.names,
 			delimiter: []byte(spec.GeneDelimiter)}
@@ -178,7 +179,7 @@ func (t *tableSet) Batches(
 				return sendParts(r, ingest.BatchSize(t.columns), send)
 			},
 		}
-		readsIDs := t.id >= 0 && !t.spec.AllowDuplicateIDs && !t.distinctIDs
+		readsIDs := t.hasID && !t.spec.AllowDuplicateIDs && !t.distinctIDs
 		switch {
 		case t.matrix != nil:
 			s.inOrder = t.matrix.inOrder()

@@ -11,7 +11,7 @@ import (
 
 // tableValues reads what a row of a table says of a sample besides its genes.
 type tableValues struct {
-	layout *perturbationLayout
+	layout *layout
 	named  bool // the phenotypes are named in the settings
 
 	phenotypes []float64
@@ -22,7 +22,7 @@ type tableValues struct {
 // are dropped.
 func (v *tableValues) readID(b *tableRows, i int, r *Record) {
 	r.Row = b.First + int64(i)
-	if v.layout.id < 0 {
+	if !v.layout.hasID {
 		r.ID = strconv.AppendInt(r.ID[:0], r.Row, 10)
 	} else {
 		r.ID = append(r.ID[:0], b.Text(v.layout.id, i)...)
@@ -47,12 +47,12 @@ func (v *tableValues) readValues(b *tableRows, i int, r *Record) (err error) {
 			return fault.New(fault.Input, hint, "phenotype %s: %w", fault.Quote(name), err)
 		}
 	}
-	for k, column := range v.layout.attributes {
-		switch {
-		case column == rowColumn:
+	for k, from := range v.layout.attributes {
+		switch from.origin {
+		case fromRow:
 			v.attributes[k].Number = float64(r.Row)
-		case column >= 0:
-			v.attributes[k], err = readAttribute(b, column, i, columns.Attributes[k], r)
+		case fromColumn:
+			v.attributes[k], err = readAttribute(b, from.column, i, columns.Attributes[k], r)
 		}
 		if isCompared := k >= len(columns.Attributes)-columns.Compared; err != nil && isCompared {
 			hint := "correct the value, or name the column in --ignore"

@@ -203,20 +203,22 @@ func TestRolesOfNamesAndTypes(t *testing.T) {
 	} {
 		kinds := []table.Kind{table.Text, test.isKind}
 		names := []string{"q", test.name}
-		h := newHeader("p", names, func(column int) table.Kind { return kinds[column] })
 		test.spec.GenesColumns = []string{"q"}
 		if test.want == roleGenes {
 			test.spec.GenesColumns = []string{test.name}
 		}
-		keys, err := h.findKeys(test.spec)
-		if err != nil {
+		columns := newColumnTable("p", &test.spec, names,
+			func(column int) table.Kind { return kinds[column] })
+		if err := columns.findKeys(); err != nil {
 			t.Fatal(err)
 		}
-		roles, err := h.namedRoles(keys, test.spec)
-		if err != nil {
+		if err := columns.nameRoles(); err != nil {
 			t.Fatal(err)
 		}
-		if got := h.finalRole(1, roles[1], test.holds, test.spec); got != test.want {
+		c := &columns.all[1]
+		c.columnContents = test.holds
+		columns.decide(c)
+		if got := c.role; got != test.want {
 			t.Errorf("%s of type %s: got %q, want %q", test.name, test.isKind, got, test.want)
 		}
 	}
