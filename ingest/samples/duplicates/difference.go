@@ -49,32 +49,23 @@ func (s *stage) explain(ctx context.Context, c *clash) error {
 // explainDifference returns the error for two samples of a group that differ in shared columns.
 // under says what they were grouped by.
 func (s *stage) explainDifference(pair [2]ingest.Sample, under string) error {
-	source := s.SampleSource.Columns()
 	var differing, unmeasured, found []string // names of columns; those that are no attributes
-	see := func(column ingest.Attribute, a, b ingest.Value) {
-		if bytes.Equal(appendValue(nil, column.Type, a), appendValue(nil, column.Type, b)) {
-			return
+	for _, f := range s.compared() {
+		a, b := f.of(&pair[0]), f.of(&pair[1])
+		if bytes.Equal(appendValue(nil, f.Type, a), appendValue(nil, f.Type, b)) {
+			continue
 		}
-		differing = append(differing, column.Name)
-		if !slices.Contains(s.columns.AttributeNames(), column.Name) {
-			unmeasured = append(unmeasured, column.Name)
+		differing = append(differing, f.Name)
+		if !slices.Contains(s.columns.AttributeNames(), f.Name) {
+			unmeasured = append(unmeasured, f.Name)
 		}
 		found = append(found, fmt.Sprintf("column %s with %s and %s",
-			fault.Quote(column.Name), describe(column.Type, a), describe(column.Type, b)))
-	}
-	compared := s.compared()
-	for _, k := range compared.phenotypes {
-		column := ingest.Attribute{Name: source.Phenotypes[k].Name, Type: ingest.NumberAttribute}
-		a, b := pair[0].Phenotypes[k], pair[1].Phenotypes[k]
-		see(column, ingest.Value{Number: a}, ingest.Value{Number: b})
-	}
-	for _, k := range compared.attributes {
-		see(source.Attributes[k], pair[0].Attributes[k], pair[1].Attributes[k])
+			fault.Quote(f.Name), describe(f.Type, a), describe(f.Type, b)))
 	}
 	var samples [2]string
 	for i, sample := range pair {
 		samples[i] = fault.Quote(sample.ID)
-		if source.Compared == 0 { // a set in memory
+		if s.SampleSource.Columns().Compared == 0 { // a set in memory
 			continue
 		}
 		row := sample.Attributes[len(sample.Attributes)-1].Number

@@ -101,7 +101,7 @@ type stage struct {
 	Rule
 	name    string
 	genes   *ingest.Nodes
-	groupBy []int          // attributes
+	groupBy []field
 	columns ingest.Columns // of the samples that are left
 	plan    *plan          // of Mean
 }
@@ -146,13 +146,14 @@ func (s *stage) run(
 	var sample ingest.Sample
 	see := func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
-			group, first := groups.add(samples, i)
-			if s.Merges() && !groups.agrees(group, samples, i) {
-				return &clash{groups.stands[group], int32(samples.First + i)}
+			samples.At(i, &sample)
+			number := samples.First + i
+			group, first := groups.add(number, &sample)
+			if s.Merges() && !groups.agrees(group, &sample) {
+				return &clash{groups.stands[group], int32(number)}
 			}
-			pass, err := policy.See(group, first, samples, i)
+			pass, err := policy.See(group, first, number, &sample)
 			if err == nil && pass && s.Merges() {
-				samples.At(i, &sample)
 				err = add(&sample)
 			}
 			if err != nil {

@@ -24,27 +24,37 @@ func keyOf(text []byte) distinct.Key {
 	return distinct.Key{binary.BigEndian.Uint64(k[:]), binary.BigEndian.Uint64(k[8:])}
 }
 
+// field is an attribute, or a phenotype as one.
+type field struct {
+	ingest.Attribute
+	isPhenotype bool
+	number      int
+}
+
+func (f field) of(sample *ingest.Sample) ingest.Value {
+	if f.isPhenotype {
+		return ingest.Value{Number: sample.Phenotypes[f.number]}
+	}
+	return sample.Attributes[f.number]
+}
+
 // groups numbers the groups of a set's samples, and counts genotypes and conditions.
 type groups struct {
-	groupBy    []int // attributes
-	kinds      int   // the attribute that is a part of genotypes, if kindsApart
-	kindsApart bool
-	attributes []ingest.Attribute
+	groupBy    []field
+	compared   []field
+	kinds      []field // that are a part of genotypes: one, or none
 	genotypes  distinct.Keys[distinct.Key]
 	conditions distinct.Keys[distinct.Key] // of the attributes that samples are grouped by
 
 	numbers map[distinct.Key]int // nil if all samples stay
 	stands  []int32              // the sample that stands for each group
-	compared
-	firsts []distinct.Key // what is compared, in the first sample of each group
+	firsts  []distinct.Key       // what is compared, in the first sample of each group
 
 	text []byte
 }
 
 func (s *stage) newGroups() *groups {
-	kinds, apart := s.kinds()
-	g := &groups{groupBy: s.groupBy, kinds: kinds, kindsApart: apart,
-		attributes: s.SampleSource.Columns().Attributes, compared: s.compared()}
+	g := &groups{groupBy: s.groupBy, compared: s.compared(), kinds: s.kinds()}
 	if s.Duplicates != Keep {
 		g.numbers = make(map[distinct.Key]int)
 	}
@@ -52,11 +62,11 @@ func (s *stage) newGroups() *groups {
 }
 
 // add counts a sample. It returns the number of its group, and whether it is the first one there.
-func (g *groups) add(samples *ingest.Samples, i int) (group int, first bool) {
-	key := g.genotypeOf(samples, i)
+func (g *groups) add(number int, sample *ingest.Sample) (group int, first bool) {
+	key := g.genotypeOf(sample)
 	g.genotypes.Add(key)
 	if len(g.groupBy) > 0 {
-		condition := g.valuesOf(samples, i, g.groupBy)
+		condition := g.valuesOf(sample, g.groupBy)
 		g.conditions.Add(condition)
 		g.text = g.text[:0]
 		for _, word := range []uint64{key[0], key[1], condition[0], condition[1]} {
@@ -70,22 +80,14 @@ func (g *groups) add(samples *ingest.Samples, i int) (group int, first bool) {
 	group, known := g.numbers[key]
 	if !known {
 		group = len(g.stands)
-		g.numbers[key], g.stands = group, append(g.stands, int32(samples.First+i))
+		g.numbers[key], g.stands = group, append(g.stands, int32(number))
 	}
 	return group, !known
 }
 
 // agrees reports whether a sample has what the first one of its group has in the compared columns.
-func (g *groups) agrees(group int, samples *ingest.Samples, i int) bool {
-	g.text = g.text[:0]
-	for _, k := range g.compared.attributes {
-		g.text = appendValue(g.text, g.attributes[k].Type, samples.Attribute(i, k))
-	}
-	for _, k := range g.compared.phenotypes {
-		value := ingest.Value{Number: samples.Phenotypes(i)[k]}
-		g.text = appendValue(g.text, ingest.NumberAttribute, value)
-	}
-	key := keyOf(g.text)
+func (g *groups) agrees(group int, sample *ingest.Sample) bool {
+	key := g.valuesOf(sample, g.compared)
 	if group == len(g.firsts) {
 		g.firsts = append(g.firsts, key)
 	}
@@ -93,23 +95,23 @@ func (g *groups) agrees(group int, samples *ingest.Samples, i int) bool {
 }
 
 // genotypeOf is the key of a sample's genotype.
-func (g *groups) genotypeOf(samples *ingest.Samples, i int) distinct.Key {
+func (g *groups) genotypeOf(sample *ingest.Sample) distinct.Key {
 	g.text = g.text[:0]
-	for _, gene := range samples.Genes(i) {
+	for _, gene := range sample.Genes {
 		g.text = binary.AppendUvarint(g.text, uint64(gene)) // of most genes two bytes
 	}
-	if g.kindsApart {
-		g.text = binary.AppendUvarint(g.text, uint64(len(samples.Genes(i))))
-		g.text = ingest.AppendWithoutCase(g.text, samples.Attribute(i, g.kinds).Text)
+	for _, kinds := range g.kinds {
+		g.text = binary.AppendUvarint(g.text, uint64(len(sample.Genes)))
+		g.text = ingest.AppendWithoutCase(g.text, kinds.of(sample).Text)
 	}
 	return keyOf(g.text)
 }
 
-// valuesOf is the key of a sample's values of some attributes.
-func (g *groups) valuesOf(samples *ingest.Samples, i int, attributes []int) distinct.Key {
+// valuesOf is the key of a sample's values of some fields.
+func (g *groups) valuesOf(sample *ingest.Sample, fields []field) distinct.Key {
 	g.text = g.text[:0]
-	for _, k := range attributes {
-		g.text = appendValue(g.text, g.attributes[k].Type, samples.Attribute(i, k))
+	for _, f := range fields {
+		g.text = appendValue(g.text, f.Type, f.of(sample))
 	}
 	return keyOf(g.text)
 }

@@ -31,9 +31,9 @@ type noted struct {
 }
 
 // See tallies a sample. The first one of a group waits for the second: most groups have one sample.
-func (m *mean) See(group int, first bool, samples *ingest.Samples, i int) (bool, error) {
-	for k, attribute := range m.plan.ignored {
-		value := m.groups.valuesOf(samples, i, []int{attribute})
+func (m *mean) See(group int, first bool, _ int, sample *ingest.Sample) (bool, error) {
+	for k := range m.plan.ignored {
+		value := m.groups.valuesOf(sample, m.plan.ignored[k:k+1])
 		if first {
 			m.noted = append(m.noted, noted{first: value})
 		}
@@ -41,7 +41,7 @@ func (m *mean) See(group int, first bool, samples *ingest.Samples, i int) (bool,
 		note.differs = note.differs || note.first != value
 	}
 	if first {
-		m.firsts = append(m.firsts, samples.Phenotypes(i)...)
+		m.firsts = append(m.firsts, sample.Phenotypes...)
 		m.tallied = append(m.tallied, 0)
 		return false, nil
 	}
@@ -51,7 +51,7 @@ func (m *mean) See(group int, first bool, samples *ingest.Samples, i int) (bool,
 		m.tallied[group] = int32(len(m.tallies) / max(width, 1)) // sets may have no phenotypes
 		m.plan.add(m.talliesOf(group), m.firsts[group*width:(group+1)*width])
 	}
-	m.plan.add(m.talliesOf(group), samples.Phenotypes(i))
+	m.plan.add(m.talliesOf(group), sample.Phenotypes)
 	return false, nil
 }
 
@@ -68,9 +68,9 @@ func (m *mean) Result(group int, sample *ingest.Sample) error {
 		m.plan.pool(m.talliesOf(group), m.values)
 	}
 	sample.Phenotypes = m.values
-	for k, attribute := range m.plan.ignored {
+	for k, ignored := range m.plan.ignored {
 		if m.noted[group*len(m.plan.ignored)+k].differs {
-			sample.Attributes[attribute] = ingest.Value{Number: math.NaN()}
+			sample.Attributes[ignored.number] = ingest.Value{Number: math.NaN()}
 		}
 	}
 	tooLarge := func(value float64) bool { return math.IsInf(value, 0) }

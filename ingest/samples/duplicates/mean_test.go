@@ -19,15 +19,12 @@ func pooled(t *testing.T, phenotypes []string, samples [][]float64) []float64 {
 		t.Fatal(err)
 	}
 	m := (&stage{Rule: Rule{Duplicates: Mean}, plan: plan, columns: columns}).policy(nil)
-	batch := ingest.NewSamples(0, source, len(samples))
 	for i, values := range samples {
-		batch.Append(nil, nil, values, nil)
-		if _, err := m.See(0, i == 0, batch, i); err != nil {
+		if _, err := m.See(0, i == 0, i, &ingest.Sample{Phenotypes: values}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var sample ingest.Sample
-	batch.At(0, &sample)
+	sample := ingest.Sample{Phenotypes: samples[0]}
 	if err := m.Result(0, &sample); err != nil {
 		t.Fatal(err)
 	}

@@ -27,11 +27,11 @@ func (s *stage) findGroupBy() error {
 			return fault.New(fault.Input, hint,
 				"read --group-by: found attributes %s in %s, expected %s",
 				listed(names), s.name, fault.Quote(name))
-		case slices.Contains(s.groupBy, at):
+		case slices.ContainsFunc(s.groupBy, func(f field) bool { return f.number == at }):
 			return fault.New(fault.Usage, "name it once",
 				"read --group-by: found %s twice", fault.Quote(name))
 		}
-		s.groupBy = append(s.groupBy, at)
+		s.groupBy = append(s.groupBy, field{Attribute: s.columns.Attributes[at], number: at})
 	}
 	return nil
 }
@@ -78,36 +78,39 @@ func listed(names []string) string {
 	return fault.List(names)
 }
 
-// kinds is the attribute that is a part of genotypes.
-func (s *stage) kinds() (attribute int, apart bool) {
-	return slices.Index(s.columns.AttributeNames(), s.columns.Kinds), s.columns.KindsApart
+// kinds are the attributes that are a part of genotypes: one, or none.
+func (s *stage) kinds() (fields []field) {
+	for k, attribute := range s.columns.Attributes {
+		if s.columns.KindsApart && attribute.Name == s.columns.Kinds {
+			fields = append(fields, field{Attribute: attribute, number: k})
+		}
+	}
+	return fields
 }
 
-// compared are the columns of a source in which the samples of a group must agree to be merged.
-// Otherwise a condition that nobody grouped by, such as the temperature, would be lost.
-type compared struct {
-	attributes []int
-	phenotypes []int // only guessed: nobody says that they were measured
-}
-
-func (s *stage) compared() (all compared) {
+// compared are the columns of the source in which the samples of a group must agree to be merged.
+// Otherwise a condition that nobody grouped by, such as the temperature, would be lost. Phenotypes
+// are compared if they are only guessed: nobody says that they were measured.
+func (s *stage) compared() (fields []field) {
 	source := s.SampleSource.Columns()
-	may := func(name string) bool {
+	mayDiffer := func(name string) bool {
 		return slices.Contains(s.Ignore, name) || s.isStatistic(name)
 	}
-	kinds, apart := s.kinds()
+	others := slices.Concat(s.kinds(), s.groupBy)
 	for k, attribute := range source.Attributes {
-		noCondition := attribute == ingest.RowAttribute || apart && k == kinds
-		if !noCondition && !may(attribute.Name) && !slices.Contains(s.groupBy, k) {
-			all.attributes = append(all.attributes, k)
+		f := field{Attribute: attribute, number: k}
+		noCondition := attribute == ingest.RowAttribute || slices.Contains(others, f)
+		if !noCondition && !mayDiffer(attribute.Name) {
+			fields = append(fields, f)
 		}
 	}
 	for k, phenotype := range source.Phenotypes {
-		if slices.Contains(source.Guessed, phenotype.Name) && !may(phenotype.Name) {
-			all.phenotypes = append(all.phenotypes, k)
+		if slices.Contains(source.Guessed, phenotype.Name) && !mayDiffer(phenotype.Name) {
+			attribute := ingest.Attribute{Name: phenotype.Name, Type: ingest.NumberAttribute}
+			fields = append(fields, field{attribute, true, k})
 		}
 	}
-	return all
+	return fields
 }
 
 // isStatistic reports whether a column is, by its name, a statistic of a measured phenotype, such

@@ -16,7 +16,7 @@ import (
 type plan struct {
 	columns  []column // of the phenotypes that are there
 	measured []int    // of them; each has two more after all others: NAME_n, NAME_sd
-	ignored  []int    // attributes that may differ; the mean has no value where they do
+	ignored  []field  // attributes that may differ; the mean has no value where they do
 }
 
 // column is a phenotype of the source.
@@ -135,7 +135,7 @@ func newPlan(columns ingest.Columns, ignore []string, name string) (*plan, inges
 	}
 	for k, attribute := range columns.Attributes {
 		if slices.Contains(ignore, attribute.Name) {
-			p.ignored = append(p.ignored, k)
+			p.ignored = append(p.ignored, field{Attribute: attribute, number: k})
 		}
 	}
 	return p, pooled, pooled.Check(name)
