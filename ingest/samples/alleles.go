@@ -188,7 +188,9 @@ var systematicName = regexp.MustCompile(`(?i)^(Y[A-P][LR][0-9]{3}[WC](-[A-Z])?|Q
 // control.
 func (r *alleles) isName(name string) bool {
 	name, _ = cutDelta(name)
-	return r.isWhole(name) || r.find(name).Meaning == names.Control
+	answer := r.find(name)
+	isKnown := answer.Known() || answer.Meaning == names.Control
+	return isKnown || systematicName.MatchString(name)
 }
 
 // isWhole is isName for a name without a deletion sign. What follows such a name is an allele.
