@@ -36,6 +36,7 @@ func touchArrays(r *Reader) error {
 		}
 		for _, column := range kept {
 			a := b.Array(column)
+			a.NullN() // counts, if nobody did
 			for i := range a.Len() {
 				a.ValueStr(i)
 			}
