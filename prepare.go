@@ -124,7 +124,8 @@ func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(b.checkDropped(p.set, found.account), p.set.CheckKinds(found.kinds)); err != nil {
+	err = cmp.Or(b.checkDropped(p.set, found.account), p.set.CheckKinds(found.kinds))
+	if err != nil {
 		return err
 	}
 	m.Samples, m.Account, m.LogicalContent = found.account.Kept, found.account.ForManifest(),

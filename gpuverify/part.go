@@ -100,7 +100,8 @@ func VerifyPart(
 	}
 	defer v.release()
 	v.reference = reference
-	part.Digests, err = v.check(ctx, part.First, part.End, filesOf(dataset.Manifest, part.First, part.End))
+	files := filesOf(dataset.Manifest, part.First, part.End)
+	part.Digests, err = v.check(ctx, part.First, part.End, files)
 	if err == nil {
 		part.Report = v.finish(start)
 	}

@@ -64,7 +64,8 @@ func (in *inputs) optionsOf(ctx context.Context, keep int) (tcbuild.Options, err
 		TextSpec:          table.TextSpec{File: subset},
 		AllowWildtype:     true,
 		AllowDuplicateIDs: in.AllowDuplicateIDs,
-		KindsColumn:       samples.IgnoreKindsColumn, // it has only genes that the user's options remove
+		// it has only genes that the user's options remove
+		KindsColumn: samples.IgnoreKindsColumn,
 	}
 	if disk.Exists(subset) {
 		return o, nil
