@@ -8,8 +8,13 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/table/parquetfile"
 	"tcbuild/internal/inorder"
 	"tcbuild/store"
 )
@@ -67,30 +72,35 @@ func (x *exporter) create(name string) (*os.File, error) {
 // sample table.
 const spanSamples = 4096
 
-// span is samples first to end-1, and what a worker makes of them.
-type span[T any] struct {
+// span is samples first to end-1.
+type span struct {
 	first, end int
-	made       T
+	rows       *ingest.Samples
+	removed    []*array.List         // of positions, uint32, by mask
+	group      *parquetfile.RowGroup // of Parquet: all that is written
 	err        error
 }
 
-// eachSpan has all cores make something of the samples, and passes it to write in order.
-func eachSpan[T any](x *exporter, read func(r *store.MaskReader, first, end int) (T, error),
-	write func(T) error) error {
+// eachSpan has all cores read the samples and work on them, and passes them to write in order.
+func (x *exporter) eachSpan(work, write func(*span) error) error {
 	reader, err := x.dataset.NewMaskReader()
 	if err != nil {
 		return err
 	}
-	workers := make([]func(*span[T]), runtime.GOMAXPROCS(0))
+	workers := make([]func(*span), runtime.GOMAXPROCS(0))
 	for i := range workers {
 		r := reader.Clone()
 		defer r.Close()
-		workers[i] = func(s *span[T]) { s.made, s.err = read(r, s.first, s.end) }
+		workers[i] = func(s *span) {
+			if s.err = x.read(r, s); s.err == nil {
+				s.err = work(s)
+			}
+		}
 	}
-	spans := inorder.Each(x.ctx, workers, func(send func(*span[T]) error) error {
+	spans := inorder.Each(x.ctx, workers, func(send func(*span) error) error {
 		for first := 0; first < x.dataset.Manifest.Samples && err == nil; first += spanSamples {
 			end := min(first+spanSamples, x.dataset.Manifest.Samples)
-			err = send(&span[T]{first: first, end: end})
+			err = send(&span{first: first, end: end})
 		}
 		return err
 	})
@@ -99,12 +109,42 @@ func eachSpan[T any](x *exporter, read func(r *store.MaskReader, first, end int)
 			err = s.err
 		}
 		if err == nil {
-			err = write(s.made)
+			err = write(s)
 		}
 		if err != nil {
 			return err
 		}
 		x.progress.Add(s.end-s.first, 0)
+	}
+	return nil
+}
+
+// read reads the samples of a span, and what they remove.
+func (x *exporter) read(r *store.MaskReader, s *span) error {
+	s.rows = ingest.NewSamples(s.first, x.dataset.Manifest.Columns(), s.end-s.first)
+	lists := make([]*array.ListBuilder, len(x.layout.Masks))
+	for mask := range lists {
+		lists[mask] = array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Uint32)
+	}
+	for sample := s.first; sample < s.end; sample++ {
+		row, removed, err := r.Sample(sample)
+		if err != nil {
+			return err
+		}
+		s.rows.Append(row.ID, row.Genes, row.Phenotypes, row.Attributes)
+		mask := 0
+		for part, positions := range x.layout.Split(removed) {
+			lists[mask].Append(true)
+			to := lists[mask].ValueBuilder().(*array.Uint32Builder)
+			to.Reserve(len(positions))
+			for _, position := range positions {
+				to.UnsafeAppend(position - uint32(part.Start))
+			}
+			mask++
+		}
+	}
+	for _, list := range lists {
+		s.removed = append(s.removed, list.NewListArray())
 	}
 	return nil
 }

@@ -5,16 +5,17 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+
 	"tcbuild/ingest"
-	"tcbuild/store"
 )
 
 func (x *exporter) writeNPZ() error {
@@ -25,43 +26,35 @@ func (x *exporter) writeNPZ() error {
 	for _, table := range x.graph.Edges {
 		edges.write(table.Type.String(), "<i4", slices.Concat(table.Src, table.Dst), 2, table.Len())
 	}
-	return errors.Join(nodes.close(), edges.close(), x.writeColumns(), x.writeMatrices())
+	return cmp.Or(nodes.close(), edges.close(), x.writeColumns(), x.writeMatrices())
 }
 
 // writeColumns writes an array for each column of the samples but their genes.
 func (x *exporter) writeColumns() error {
 	a, columns := x.newArrays("samples"), x.dataset.Manifest.Columns()
-	text := func(name string, value func(*ingest.Sample) []byte) {
-		texts := column(x, a, func(s *ingest.Sample) string { return string(value(s)) })
-		a.writeTexts(name, texts)
-	}
-	number := func(name string, value func(*ingest.Sample) float64) {
-		a.write(name, "<f8", column(x, a, value), x.dataset.Manifest.Samples)
-	}
-	text("sample_id", func(s *ingest.Sample) []byte { return s.ID })
-	for k, phenotype := range columns.Phenotypes {
-		number(phenotype.Name, func(s *ingest.Sample) float64 { return s.Phenotypes[k] })
-	}
-	for k, attribute := range columns.Attributes {
-		if attribute.Type == ingest.NumberAttribute {
-			number(attribute.Name, func(s *ingest.Sample) float64 { return s.Attributes[k].Number })
-		} else {
-			text(attribute.Name, func(s *ingest.Sample) []byte { return s.Attributes[k].Text })
-		}
-	}
-	return a.close()
-}
-
-// column reads a value of each sample. An error becomes that of the arrays.
-func column[T any](x *exporter, a *arrays, value func(*ingest.Sample) T) (values []T) {
+	texts, numbers := map[string][]string{"sample_id": nil}, map[string][]float64{}
 	err := x.dataset.EachSample(x.ctx, func(_ int, row *ingest.Sample) error {
-		values = append(values, value(row))
+		texts["sample_id"] = append(texts["sample_id"], string(row.ID))
+		for k, value := range row.Phenotypes {
+			name := columns.Phenotypes[k].Name
+			numbers[name] = append(numbers[name], value)
+		}
+		for k, value := range row.Attributes {
+			if name := columns.Attributes[k].Name; columns.Attributes[k].Type == ingest.NumberAttribute {
+				numbers[name] = append(numbers[name], value.Number)
+			} else {
+				texts[name] = append(texts[name], string(value.Text))
+			}
+		}
 		return nil
 	})
-	if a.err == nil {
-		a.err = err
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		a.writeTexts(name, texts[name])
 	}
-	return values
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		a.write(name, "<f8", numbers[name], len(numbers[name]))
+	}
+	return cmp.Or(err, a.close())
 }
 
 // writeMatrices writes a matrix for each mask, all at the same time, as scipy.sparse.load_npz reads
@@ -72,15 +65,13 @@ func (x *exporter) writeMatrices() error {
 	for mask := range ends {
 		ends[mask] = []int64{0}
 	}
-	err := eachSpan(x, func(r *store.MaskReader, first, end int) (counts []int64, err error) {
-		err = x.eachMask(r, first, end, func(_, _ int, positions []uint32) {
-			counts = append(counts, int64(len(positions)))
-		})
-		return counts, err
-	}, func(counts []int64) error {
-		for i, count := range counts {
-			of := &ends[i%len(ends)]
-			*of = append(*of, (*of)[len(*of)-1]+count)
+	none := func(*span) error { return nil }
+	err := x.eachSpan(none, func(s *span) error {
+		for mask, list := range s.removed {
+			before := ends[mask][len(ends[mask])-1]
+			for _, end := range list.Offsets()[1:] {
+				ends[mask] = append(ends[mask], before+int64(end))
+			}
 		}
 		return nil
 	})
@@ -102,42 +93,19 @@ func (x *exporter) writeMatrices() error {
 		a.begin("indices", "<i4", count)
 		matrices = append(matrices, a)
 	}
-	err = eachSpan(x, func(r *store.MaskReader, first, end int) ([][]byte, error) {
-		parts := make([][]byte, len(matrices))
-		return parts, x.eachMask(r, first, end, func(mask, start int, positions []uint32) {
-			for _, position := range positions {
-				parts[mask] = binary.LittleEndian.AppendUint32(parts[mask], position-uint32(start))
-			}
-		})
-	}, func(parts [][]byte) error {
-		for mask, part := range parts {
-			if _, err := matrices[mask].Write(part); err != nil {
+	err = x.eachSpan(none, func(s *span) error {
+		for mask, list := range s.removed {
+			positions := list.ListValues().(*array.Uint32).Uint32Values()
+			if err := binary.Write(matrices[mask], binary.LittleEndian, positions); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for _, a := range matrices {
-		err = errors.Join(err, a.close())
+		err = cmp.Or(err, a.close())
 	}
 	return err
-}
-
-// eachMask passes on the positions that samples first to end-1 remove, mask by mask.
-func (x *exporter) eachMask(r *store.MaskReader, first, end int,
-	see func(mask, start int, positions []uint32)) error {
-	for ; first < end; first++ {
-		_, removed, err := r.Sample(first)
-		if err != nil {
-			return err
-		}
-		mask := 0
-		for of, positions := range x.layout.Split(removed) {
-			see(mask, of.Start, positions)
-			mask++
-		}
-	}
-	return nil
 }
 
 // arrays are an .npz file: a .zip of .npy files. Writing appends to the last array.

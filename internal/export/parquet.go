@@ -13,7 +13,6 @@ import (
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table/parquetfile"
-	"tcbuild/store"
 )
 
 func (x *exporter) writeParquet() error {
@@ -106,47 +105,17 @@ func (x *exporter) writeSamples() error {
 		return err
 	}
 	return x.writeFile("samples.parquet", fields, func(w *parquetfile.Writer) error {
-		return eachSpan(x, func(r *store.MaskReader, first, end int) (*parquetfile.RowGroup, error) {
-			rows, removed, err := x.read(r, first, end)
-			if err != nil {
-				return nil, err
+		return x.eachSpan(func(s *span) (err error) {
+			names := samples.Values(s.rows, columns, called)[1]
+			values := slices.Insert(samples.Values(s.rows, columns, x.graph.Genes), namesAt, names)
+			for _, list := range s.removed {
+				values = append(values, list)
 			}
-			names := samples.Values(rows, columns, called)[1]
-			values := slices.Insert(samples.Values(rows, columns, x.graph.Genes), namesAt, names)
-			return w.Encode(append(values, removed...)...)
-		}, w.Append)
+			s.rows, s.removed = nil, nil // which take more memory than the group
+			s.group, err = w.Encode(values...)
+			return err
+		}, func(s *span) error { return w.Append(s.group) })
 	})
-}
-
-// read reads samples first to end-1, and the lists of positions that each mask removes.
-func (x *exporter) read(r *store.MaskReader, first, end int) (*ingest.Samples, []arrow.Array,
-	error) {
-	rows := ingest.NewSamples(first, x.dataset.Manifest.Columns(), end-first)
-	lists, values := make([]*array.ListBuilder, len(x.layout.Masks)), []arrow.Array{}
-	for mask := range lists {
-		lists[mask] = array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Uint32)
-	}
-	for ; first < end; first++ {
-		row, removed, err := r.Sample(first)
-		if err != nil {
-			return nil, nil, err
-		}
-		rows.Append(row.ID, row.Genes, row.Phenotypes, row.Attributes)
-		mask := 0
-		for part, positions := range x.layout.Split(removed) {
-			lists[mask].Append(true)
-			to := lists[mask].ValueBuilder().(*array.Uint32Builder)
-			to.Reserve(len(positions))
-			for _, position := range positions {
-				to.UnsafeAppend(position - uint32(part.Start))
-			}
-			mask++
-		}
-	}
-	for _, list := range lists {
-		values = append(values, list.NewArray())
-	}
-	return rows, values, nil
 }
 
 // called returns the genes with the name by which each is called in place of its id, unless another

@@ -67,32 +67,30 @@ func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
 	return w, w.write([]byte(magic))
 }
 
-// newNode makes a column of a schema. The element of a list takes the name of its place.
+var columnTypes = map[arrow.Type]parquet.Type{
+	arrow.STRING: parquet.Types.ByteArray, arrow.BOOL: parquet.Types.Boolean,
+	arrow.FLOAT32: parquet.Types.Float, arrow.FLOAT64: parquet.Types.Double,
+	arrow.INT32: parquet.Types.Int32, arrow.UINT32: parquet.Types.Int32,
+	arrow.INT64: parquet.Types.Int64,
+}
+
+// newNode makes a column of a schema, or the element of a list.
 func newNode(name string, values arrow.DataType, nullable bool) (schema.Node, error) {
-	repetition := parquet.Repetitions.Required
+	physical, known := columnTypes[values.ID()]
+	if !known {
+		panic(fmt.Sprintf("no Parquet column of %s", values))
+	}
+	repetition, logical := parquet.Repetitions.Required, schema.LogicalType(schema.NoLogicalType{})
 	if nullable || values.ID() == arrow.FLOAT64 {
 		repetition = parquet.Repetitions.Optional
 	}
-	primitive := func(t parquet.Type, logical schema.LogicalType) (schema.Node, error) {
-		return schema.NewPrimitiveNodeLogical(name, repetition, logical, t, 0, -1)
-	}
 	switch values.ID() {
 	case arrow.STRING:
-		return primitive(parquet.Types.ByteArray, schema.StringLogicalType{})
-	case arrow.FLOAT64:
-		return primitive(parquet.Types.Double, schema.NoLogicalType{})
-	case arrow.FLOAT32:
-		return primitive(parquet.Types.Float, schema.NoLogicalType{})
-	case arrow.BOOL:
-		return primitive(parquet.Types.Boolean, schema.NoLogicalType{})
-	case arrow.INT32:
-		return primitive(parquet.Types.Int32, schema.NoLogicalType{})
-	case arrow.INT64:
-		return primitive(parquet.Types.Int64, schema.NoLogicalType{})
+		logical = schema.StringLogicalType{}
 	case arrow.UINT32:
-		return primitive(parquet.Types.Int32, schema.NewIntLogicalType(32, false))
+		logical = schema.NewIntLogicalType(32, false)
 	}
-	panic(fmt.Sprintf("no Parquet column of %s", values))
+	return schema.NewPrimitiveNodeLogical(name, repetition, logical, physical, 0, -1)
 }
 
 // RowGroup is a row group of a Writer's file, in memory.
