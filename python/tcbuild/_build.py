@@ -117,17 +117,15 @@ def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | Non
 
 
 def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[str, Any]) -> str:
-    """The path of the samples; what messages call it goes to names. Of cells, the attributes say
-    where they are.
-    """
+    """The path of the samples; what messages call it goes to names."""
     is_path = isinstance(samples, (str, os.PathLike))
     if is_path and not (Path(samples).suffix in _CELLS and os.path.exists(samples)):
         return str(samples)
     if is_path or _tables.is_cells(samples):
         name = str(samples) if is_path else "samples (AnnData)"
-        table, own = _tables.cells_table(samples)
-        if settings.get("attributes") is not None:
-            settings["attributes"] = [*settings["attributes"], *own]
+        of_genes = settings.get("genes_columns") or ["genes", "gene"]
+        of_genes = of_genes.split(",") if isinstance(of_genes, str) else of_genes
+        table = _tables.cells_table(samples, name, of_genes)
     else:
         kind = "list" if isinstance(samples, (list, tuple)) else type(samples).__name__
         name = f"samples ({kind})"

@@ -28,7 +28,7 @@ from tcbuild._program import cells, run
 from tcbuild._sample import Sample
 from tcbuild._table.columns import Rows, as_array, take
 from tcbuild._table.combinations import Combinations, gene_numbers
-from tcbuild._table.controls import control_of_each, groups_of, wildtypes_of
+from tcbuild._table.controls import Controls, groups_of, wildtypes_of
 from tcbuild._table.kinds import Kinds
 from tcbuild._table.rows import position, positions, selected, selects_several
 from tcbuild._table.sample_table import SampleTable, Table
@@ -288,7 +288,7 @@ class Dataset:
         perturbs no gene and has the same attributes `by`, chosen at random by seed and the sample's
         index in the whole dataset. A missing attribute is a value of its own.
 
-            expression = cells[dataset.attribute("row")[dataset.controls(by=["cell_type"])]]
+            control_ids = dataset.samples["sample_id"][dataset.controls(by=["cell_type"])]
 
         Samples without such a control are a ValueError that counts them; missing="mark" gives -1.
         """
@@ -300,12 +300,10 @@ class Dataset:
         if missing not in ("error", "mark"):
             raise ValueError(f"find controls: missing={missing!r}\nhint: use 'error' or 'mark'")
         samples = self.samples
-        found = control_of_each(
-            wildtypes_of(samples, self._kinds.attribute),
-            groups_of(samples, by),
-            as_array(self._rows),
-            operator.index(seed),
-        )
+        groups = groups_of(samples, by)
+        places = np.flatnonzero(wildtypes_of(samples, self._kinds.attribute))
+        controls = Controls(places, groups[places])
+        found = controls.draw(groups, as_array(self._rows), operator.index(seed))
         if missing == "error" and (without := np.flatnonzero(found < 0)).size:
             shown = self._table.ids(as_array(self._rows)[without[:5]])
             same = f" with the same {', '.join(by)}" if by else ""

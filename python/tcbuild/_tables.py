@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from tcbuild._table.cell_rows import FILE, FILE_ROWS, ROW
-from tcbuild.errors import InputError, missing_package
+from tcbuild._anndata_file import read_obs
+from tcbuild._files.manifest import SAMPLE_ID
+from tcbuild.errors import InputError
 
 _BATCH = 1 << 16  # rows of a record batch
-_ATTRIBUTE = {"tcbuild": "attribute"}  # tells the program so, even of a column of numbers
 
 
 def is_table(found: Any) -> bool:
@@ -91,49 +89,30 @@ def write_table(table: pa.Table, path: Path) -> Path:
     return path
 
 
-def cells_table(cells: Any) -> tuple[pa.Table, list[str]]:
-    """A sample per cell of an AnnData, or of the file of one: its id, all of obs, and where its row
-    is; and the names of the columns that say so.
+def cells_table(cells: Any, name: str, genes_columns: Sequence[str]) -> pa.Table:
+    """A sample per cell of an AnnData, or of the file of one: its name, and all of obs.
+
+    name: what messages call it. genes_columns: a cell in which all are missing would be read as a
+        control
     """
-    if isinstance(cells, (str, os.PathLike)):
-        file, obs = Path(cells).name, _read_obs(Path(cells))
-    else:
-        file, obs = os.path.basename(getattr(cells, "filename", None) or ""), cells.obs
-    for name in ("sample_id", ROW, FILE, FILE_ROWS):
-        if name in obs.columns:
+    obs = read_obs(Path(cells)) if isinstance(cells, (str, os.PathLike)) else cells.obs
+    if SAMPLE_ID in obs.columns:
+        raise InputError(
+            f"read {name}: obs has a column {SAMPLE_ID!r}, which tcbuild makes of obs_names",
+            "rename the column",
+        )
+    if there := [column for column in genes_columns if column in obs.columns]:
+        values = obs[there].astype(object)
+        missing = (values.isna() | (values.isin(["", " "]))).all(axis=1).to_numpy()
+        if missing.any():
             raise InputError(
-                f"read samples (AnnData): obs has a column {name!r}, which tcbuild makes",
-                "rename the column",
+                f"read {name}: {missing.sum():,} of {len(obs):,} cells have no {there[0]!r}, the "
+                f"first is {obs.index[missing.argmax()]!r:.100}",
+                "name it in obs: controls by a label that you pass in controls; or leave them out: "
+                f"adata[adata.obs[{there[0]!r}].notna()]",
             )
-    table = as_table(obs.reset_index(drop=True), "samples (AnnData)")
-    table = table.add_column(0, "sample_id", pa.array(map(str, obs.index), pa.string()))
-    own = {ROW: pa.array(np.arange(len(obs))), FILE_ROWS: pa.array(np.full(len(obs), len(obs)))}
-    if file:
-        codes = pa.array(np.zeros(len(obs), np.int32))
-        own[FILE] = pa.DictionaryArray.from_arrays(codes, pa.array([file]))
-    for name, values in own.items():
-        table = table.append_column(pa.field(name, values.type, metadata=_ATTRIBUTE), values)
-    return table, [*own]
-
-
-def _read_obs(path: Path) -> Any:
-    """The table obs of an AnnData file, as anndata reads it, and nothing else."""
-    kind = "zarr" if path.is_dir() else "h5py"
-    try:
-        read_elem, package = _anndata().read_elem, import_module(kind)
-    except ModuleNotFoundError as error:
-        raise missing_package(f"reading {path}", error) from error
-    if kind == "zarr":
-        return read_elem(package.open_group(str(path), mode="r")["obs"])
-    with package.File(path, "r") as file:
-        return read_elem(file["obs"])
-
-
-def _anndata() -> Any:
-    try:
-        return import_module("anndata.io")
-    except ModuleNotFoundError:
-        return import_module("anndata.experimental")  # before 0.11
+    table = as_table(obs.reset_index(drop=True), name)
+    return table.add_column(0, SAMPLE_ID, pa.array(map(str, obs.index), pa.string()))
 
 
 def write_graph(graph: Mapping[Any, Any], folder: Path) -> dict[Path, str]:

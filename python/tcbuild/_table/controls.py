@@ -17,28 +17,34 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
-def control_of_each(
-    wildtypes: npt.NDArray[np.bool_],
-    groups: npt.NDArray[np.int64],
-    numbers: npt.NDArray[np.int64],
-    seed: int,
-) -> npt.NDArray[np.int64]:
-    """For each sample the place of a wild type in its group, -1 without one. Of a group's n wild
-    types it is that with the place z mod n in their order, where z is the output of SplitMix64
-    that belongs to the sample's number (store/FORMAT.md, section Selections).
+class Controls:
+    """Wild types by group. Of a group's n wild types, a sample draws the one with the place z mod n
+    in their order, where z is the output of SplitMix64 that belongs to the sample's number
+    (store/FORMAT.md, section Selections).
     """
-    places = np.flatnonzero(wildtypes)
-    places = places[np.argsort(groups[places], kind="stable")]
-    first = np.searchsorted(groups[places], groups, side="left")
-    count = np.searchsorted(groups[places], groups, side="right") - first
-    found = np.full(len(groups), -1, np.int64)
-    some = count > 0
-    chosen = _random(seed, numbers[some]) % count[some].astype(np.uint64)
-    found[some] = places[first[some] + chosen.astype(np.int64)]
-    return found
+
+    def __init__(self, places: npt.NDArray[np.int64], groups: npt.NDArray[np.int64]):
+        """places: of the wild types, in their order. groups: of each of them"""
+        order = np.argsort(groups, kind="stable")
+        self._places, self._groups = places[order], groups[order]
+
+    def draw(
+        self, groups: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], seed: int
+    ) -> npt.NDArray[np.int64]:
+        """The place of a wild type for each sample, -1 if its group has none.
+
+        groups, numbers: of the samples
+        """
+        first = np.searchsorted(self._groups, groups, side="left")
+        count = np.searchsorted(self._groups, groups, side="right") - first
+        found = np.full(len(groups), -1, np.int64)
+        some = count > 0
+        chosen = random_numbers(seed, numbers[some]) % count[some].astype(np.uint64)
+        found[some] = self._places[first[some] + chosen.astype(np.int64)]
+        return found
 
 
-def _random(seed: int, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+def random_numbers(seed: int, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """The outputs of SplitMix64 with these numbers, from 0."""
     state = np.uint64(seed % 2**64)
     z = state + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)

@@ -1,20 +1,18 @@
-"""Cells of single-cell screens: a perturbation set from the table obs of an AnnData file, and the
-rows of a batch's cells in that file. Expression is never read, and stays where it is.
+"""Single-cell screens: the expression of cells and of matched controls beside samples and masks.
 
-    tcbuild.anndata.perturbations(
-        "norman.h5ad", delimiter="+", controls=["ctrl"], kind="CRISPRa", keep=["cell_type"]
-    )
+    dataset = tcbuild.build("human/graph", "screen.h5ad", out="cells", genes_columns="condition",
+                            gene_delimiter="+", controls=["ctrl"], allow_wildtype=True)
+    cells = tcbuild.anndata.Cells(dataset, "screen.h5ad", controls_by=["cell_type", "batch"])
+    for batch in tcbuild.torch.DataLoader(cells, 64, shuffle=True):
+        batch.expression, batch.control, batch.masks
 
-It writes norman.arrow. A build of these activated genes takes removing_kinds=none: they stay in the
-graph, and a model sees them in perturbed.
-
-It needs the package h5py for .h5ad files and zarr for .zarr folders (the extra anndata).
+It needs anndata, with h5py for .h5ad files and zarr for .zarr folders (the extra anndata).
 """
 
 from tcbuild.anndata._cells import Cells
-from tcbuild.anndata._perturbations import PerturbationSet, perturbations
+from tcbuild.anndata._samples import CellSamples
 
-__all__ = ["Cells", "PerturbationSet", "perturbations"]
+__all__ = ["CellSamples", "Cells"]
 
 
 def __dir__() -> list[str]:

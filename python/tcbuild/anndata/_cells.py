@@ -1,67 +1,255 @@
-"""Where the cells of a batch are in their AnnData file."""
+"""The cells of an AnnData file beside the samples of a dataset."""
 
 from __future__ import annotations
 
+import copy
+import operator
 import os
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from tcbuild._table.cell_rows import FILE, FILE_ROWS
-from tcbuild.anndata._obs import open_obs
-from tcbuild.errors import AnnDataError
+from tcbuild._anndata_file import named, open_matrix, read_names
+from tcbuild._dataset import Dataset, open
+from tcbuild._files.manifest import SAMPLE_ID
+from tcbuild._table.columns import ranks
+from tcbuild._table.controls import Controls, groups_of, random_numbers, wildtypes_of
+from tcbuild._table.rows import positions, selected, selects_several
+from tcbuild.anndata._samples import CellSamples
+from tcbuild.errors import AnnDataError, unknown_name
 
-
-class _Batch(Protocol):
-    """A tcbuild.torch.Batch."""
-
-    @property
-    def rows(self) -> Any: ...
-    def attribute(self, name: str) -> Any: ...
+_LISTED = 3  # groups in an error
 
 
 class Cells:
-    """The cells of an AnnData file, whose rows a batch names.
+    """Samples with the expression of their cells, and of matched controls: a dataset for loaders.
 
-        cells = tcbuild.anndata.Cells("norman.h5ad")
-        expression = h5py.File(cells.path)["X"]
+        cells = tcbuild.anndata.Cells(dataset, "screen.h5ad", controls_by=["cell_type", "batch"])
+        order = tcbuild.torch.Order(cells, seed=1)
+        loader = tcbuild.torch.DataLoader(
+            cells, 64, sampler=order, attributes=["cell_type"], num_workers=2
+        )
+        for batch in loader:
+            batch.expression, batch.control, batch.masks, batch.attribute("cell_type")
 
-        def collate(samples):
-            batch = tcbuild.torch.collate(samples, masks=None)
-            rows, order = np.unique(cells.rows(batch), return_inverse=True)
-            return batch, torch.from_numpy(expression[rows][order])
+    A sample's cell is the one with its name: sample_id is obs_names of the file. Each batch is read
+    with one call of anndata, in the order of the file's rows; never the whole matrix.
 
-    path: the file. count: its number of cells
+    torch's own DataLoader needs collate_fn=tcbuild.torch.collate. Of a tcbuild.pyg.Dataset, cells
+    take tcbuild.pyg.DataLoader; samples and batches have expression and control, too. A slice,
+    indices or a boolean array give a view.
+
+    Each epoch draws other controls, which depend only on seed, epoch and sample, not on workers or
+    ranks. An Order as the sampler sets the epoch; with other samplers, call set_epoch.
+
+    Args:
+        dataset: a tcbuild.Dataset, its folder, a tcbuild.pyg.Dataset, or a view, such as a part of
+            a split
+        file: an .h5ad file or a .zarr folder
+        controls_by: attributes of the dataset in which a cell and its control agree; with [] any
+            wild type may be the control. None draws no controls. A missing value is a value of its
+            own
+        layer, obsm: the name of a layer, or of a matrix in obsm, to read instead of X
+        sparse: batches have sparse CSR tensors instead of dense ones
+        seed: of the draws
+        controls: the samples from which controls are drawn, a view of the same dataset; by default
+            those of `dataset`, so the cells of a part have controls of that part
+
+    Raises:
+        AnnDataError: the file is damaged, lacks a cell or a matrix, or stores the matrix by columns
+        ValueError: a group of cells has no control
+        UnknownNameError: the dataset has no such attribute
     """
 
-    def __init__(self, file: str | os.PathLike[str]):
-        self.path = Path(file)
-        with open_obs(self.path) as obs:
-            self.count = obs.rows
+    def __init__(
+        self,
+        dataset: Any,
+        file: str | os.PathLike[str],
+        controls_by: Sequence[str] | None = None,
+        *,
+        layer: str | None = None,
+        obsm: str | None = None,
+        sparse: bool = False,
+        seed: int = 0,
+        controls: Dataset | None = None,
+    ):
+        if layer is not None and obsm is not None:
+            raise ValueError(f"read {file}: found layer and obsm\nhint: pass one of them")
+        is_path = isinstance(dataset, (str, os.PathLike))
+        self.dataset = open(dataset) if is_path else dataset
+        if not isinstance(self.stored, Dataset):
+            raise TypeError(
+                f"read cells: found {type(dataset).__name__}, expected a tcbuild.Dataset or a "
+                "tcbuild.pyg.Dataset"
+            )
+        self.path, self.sparse, self.seed = Path(file), sparse, operator.index(seed)
+        self.place = f"layers/{layer}" if layer is not None else "X"
+        self.place = f"obsm/{obsm}" if obsm is not None else self.place
+        self._opened: tuple[int, Any] | None = None  # by which process, as children share nothing
+        self._epoch = _shared(0)
+        names = _names(self.path)
+        self._rows, self._numbers = self._rows_of(self.stored, names), self.stored.indices
+        self.file_cells = len(names)
+        self.columns = int(self._matrix().shape[1])
+        self._opened = None
+        self._controls: Controls | None = None
+        self._groups = np.zeros(len(self), np.int64)
+        if controls_by is not None:
+            self._match(controls_by, controls, names)
+
+    @property
+    def stored(self) -> Dataset:
+        """The tcbuild.Dataset of the samples."""
+        found = self.dataset
+        return found if isinstance(found, Dataset) else getattr(found, "stored", None)  # type: ignore[return-value]
 
     def __len__(self) -> int:
-        return self.count
+        return len(self.dataset)
 
-    def rows(self, batch: _Batch) -> npt.NDArray[np.int64]:
-        """The rows of a batch's cells, int64 [B], after checking that they are rows of this file:
-        its name and number of cells are those that the perturbation set was made from.
+    def __repr__(self) -> str:
+        return f"<tcbuild.anndata.Cells {self.place} of {self.path}: {self.dataset!r}>"
+
+    def set_epoch(self, epoch: int) -> None:
+        """Chooses the controls of an epoch, also for workers that are running.
+
+        Args:
+            epoch: its number, as of the sampler. An Order calls this itself
         """
-        rows: npt.NDArray[np.int64] = batch.rows.cpu().numpy()
-        codes, files = batch.attribute(FILE)
-        names = {files[code] if code >= 0 else "an unknown file" for code in codes.tolist()}
-        if other := sorted(names - {self.path.name}):
+        self._epoch[0] = epoch
+
+    def __getitem__(self, index: Any) -> Any:
+        """A sample with its cell, or a view.
+
+        Returns:
+            Of a tcbuild.Dataset, CellSamples of one sample, of a tcbuild.pyg.Dataset its sample
+            with expression [1, columns] and control. For a slice, indices or a boolean array Cells
+            with the same seed and controls, whose epoch is set on its own
+        """
+        if not selects_several(index):
+            return self.__getitems__([index])[0]
+        places = np.asarray(selected(range(len(self)), index))
+        view = copy.copy(self)
+        view.dataset, view._epoch = self.dataset[places], _shared(int(self._epoch[0]))
+        view._rows, view._numbers = self._rows[places], self._numbers[places]
+        view._groups = self._groups[places]
+        return view
+
+    def __getitems__(self, indices: Iterable[SupportsIndex]) -> CellSamples:
+        """A batch's samples with their cells; for DataLoaders."""
+        places = positions(indices, len(self)) % max(len(self), 1)
+        samples, rows = self.dataset.__getitems__(places.tolist()), self._rows[places]
+        if self._controls is None:
+            return CellSamples(samples, self._read(rows), None)
+        (seed,) = random_numbers(self.seed, np.array([int(self._epoch[0])])).tolist()
+        drawn = self._controls.draw(self._groups[places], self._numbers[places], seed)
+        found = self._read(np.concatenate([rows, drawn]))
+        return CellSamples(samples, found[: len(rows)], found[len(rows) :])
+
+    def _read(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Some rows of the matrix, in any order: an array, or a CSR matrix."""
+        wanted, order = np.unique(rows, return_inverse=True)
+        matrix = self._matrix()
+        with named(f"read {len(wanted):,} rows of {self.place}", self.path):
+            if hasattr(matrix, "to_memory"):  # sparse
+                found = matrix[wanted]
+                found.check_format(full_check=True)  # damaged indices would write anywhere
+                found.sum_duplicates()
+                return found[order] if self.sparse else found[order].toarray()
+            found = (matrix.oindex if hasattr(matrix, "oindex") else matrix)[wanted][order]
+            return import_module("scipy.sparse").csr_matrix(found) if self.sparse else found
+
+    def _matrix(self) -> Any:
+        if self._opened is None or self._opened[0] != os.getpid():
+            matrix = open_matrix(self.path, self.place)
+            if matrix.shape[0] != self.file_cells:
+                raise AnnDataError(
+                    f"read {self.place} of {self.path}: found {matrix.shape[0]:,} rows, expected "
+                    f"{self.file_cells:,}, as obs has",
+                    "write the file again",
+                )
+            self._opened = os.getpid(), matrix
+        return self._opened[1]
+
+    def _rows_of(self, samples: Dataset, names: pa.Array) -> npt.NDArray[np.int64]:
+        """The row of each sample's cell."""
+        ids = samples.samples.to_arrow([SAMPLE_ID]).column(0)
+        rows = ranks(ids, names.cast(ids.type)).astype(np.int64)
+        if (without := np.flatnonzero(rows < 0)).size:
             raise AnnDataError(
-                f"fetch cells of {self.path}: found cells of {other[0]} in the batch",
-                "open each file by its own Cells, and select its samples: "
-                "dataset[dataset.attribute('file') == name]",
-            )
-        counts = batch.attribute(FILE_ROWS).cpu().numpy()
-        if np.any(wrong := counts != self.count):
-            raise AnnDataError(
-                f"fetch cells of {self.path}: it has {self.count:,} cells, expected "
-                f"{counts[wrong][0]:,.0f}, as when the perturbation set was made",
-                "open the file that the set was made from, or make the set again",
+                f"find cells in {self.path}: {len(without):,} of {len(rows):,} samples have none "
+                f"of its {len(names):,}, the first is {ids[int(without[0])].as_py()!r:.100}",
+                "give the file that the dataset was built from: a sample's id is its cell's name "
+                "in obs_names",
             )
         return rows
+
+    def _match(self, by: Sequence[str], controls: Dataset | None, names: pa.Array) -> None:
+        """Groups the samples, and the controls for them."""
+        if isinstance(by, str):
+            raise TypeError(f"match controls: found the text {by!r}, expected a list of attributes")
+        for name in by:
+            if name not in self.stored.attribute_names:
+                known = self.stored.attribute_names
+                raise unknown_name("attribute", name, known, "match controls: ")
+        pool = self.stored if controls is None else controls
+        if pool.path != self.stored.path:
+            raise ValueError(
+                f"match controls: found controls of {pool.path}, expected a view of "
+                f"{self.stored.path}\nhint: dataset.whole has all its controls"
+            )
+        wild = pool[wildtypes_of(pool.samples, pool._kinds.attribute)]
+        both = self.stored.whole[np.concatenate([self.stored.indices, wild.indices])]
+        groups = groups_of(both.samples, by)
+        self._groups, of_wild = groups[: len(self)], groups[len(self) :]
+        self._controls = Controls(self._rows_of(wild, names), of_wild)
+        without = np.flatnonzero(~np.isin(self._groups, of_wild))
+        if not without.size:
+            return
+        _, first, counts = np.unique(self._groups[without], return_index=True, return_counts=True)
+        shown = [
+            f"{', '.join(f'{name}={self._label(name, without[place])}' for name in by)} ({count:,})"
+            for place, count in sorted(zip(first, counts), key=lambda each: -each[1])[:_LISTED]
+        ]
+        more = f" and {len(first) - _LISTED:,} more groups" if len(first) > _LISTED else ""
+        groups_without = f", by group: {'; '.join(shown)}{more}" if by else ""
+        raise ValueError(
+            f"match controls: {len(without):,} of {len(self):,} cells have none among the "
+            f"{len(wild):,} controls{groups_without}\n"
+            "hint: name fewer attributes in controls_by, take the controls of more samples, such "
+            "as controls=dataset.whole, or leave these cells out: "
+            f'dataset[dataset.controls(by={[*by]}, missing="mark") >= 0]'
+        )
+
+    def _label(self, attribute: str, place: int) -> Any:
+        (value,) = self.stored[[int(place)]].attribute(attribute).tolist()
+        return value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_opened": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._epoch.share_memory_()
+
+
+def _names(path: Path) -> pa.Array:
+    """The names of a file's cells."""
+    found = pa.array([str(name) for name in read_names(path)], pa.string())
+    if (repeated := len(found) - len(pc.unique(found))) > 0:
+        raise AnnDataError(
+            f"read obs of {path}: {repeated:,} names of cells repeat others, so a sample could be "
+            "any of several cells",
+            "adata.obs_names_make_unique(), write the file, and build the dataset from it",
+        )
+    return found
+
+
+def _shared(epoch: int) -> Any:
+    """A number that workers see change, forked or spawned."""
+    return import_module("torch").tensor([epoch]).share_memory_()

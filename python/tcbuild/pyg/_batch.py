@@ -31,7 +31,7 @@ class Batch(Annotated, FilteredEdges, Small):
     gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
     data: y float32 [B, P], the dataset's phenotypes, NaN if missing; sample_id
 
-    perturbed, perturbed_kinds, perturbed_ptr, attribute() and rows work as in tcbuild.torch.Batch.
+    perturbed, perturbed_kinds, perturbed_ptr, attribute() work as in tcbuild.torch.Batch.
     batch[0], batch[2:5], to_data_list() and iteration give the samples.
 
     A batch stays small until you ask it for a tensor, so workers send little. It then makes all
@@ -244,6 +244,13 @@ def _part(value: Any, lengths: Any, index: int, size: int, name: str) -> Any:
     """A sample's rows of a value, given each sample's number of rows."""
     lengths = [1] * size if lengths is None else lengths
     there = [max(int(length), 0) for length in lengths]
+    if isinstance(value, Tensor) and value.layout == torch.sparse_csr and len(value) == size:
+        ends = value.crow_indices()
+        some = slice(int(ends[index]), int(ends[index + 1]))
+        within = value.col_indices()[some], value.values()[some]
+        return torch.sparse_csr_tensor(
+            ends[index : index + 2] - ends[index], *within, (1, value.size(1))
+        )
     if isinstance(value, Tensor) and value.dim() > 0 and len(value) == sum(there):
         return value.narrow(0, sum(there[:index]), there[index])
     if isinstance(value, list) and len(value) == sum(there):

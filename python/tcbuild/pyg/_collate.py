@@ -13,6 +13,7 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 from torch_geometric.loader.dataloader import Collater as PyGCollater
 
+from tcbuild.anndata._samples import CellSamples
 from tcbuild.pyg._batch import Batch
 from tcbuild.pyg._dataset import Dataset, Rows
 from tcbuild.pyg._graph import Keys, Kind
@@ -41,6 +42,8 @@ class Collater:
         self.follow_batch = [*wanted]
 
     def __call__(self, samples: Any) -> Any:
+        if isinstance(samples, CellSamples):
+            return _with_cells(self(samples.samples), samples.tensors())
         if isinstance(samples, Dataset):
             samples = samples.__getitems__(range(len(samples)))
         if isinstance(samples, Rows) and len(samples):
@@ -124,6 +127,20 @@ class Collater:
         if all(isinstance(value, (int, float)) for value in values):
             return torch.tensor(values), [1] * len(values)
         return values, [1] * len(values)
+
+
+def _with_cells(batch: Any, cells: dict[str, Tensor]) -> Any:
+    """The batch, as small as it was, with tensors that have a row per sample."""
+    if isinstance(batch, Small) and batch.is_small and batch._packed:
+        packed, counts = batch._packed, [1] * batch._packed.size
+        values = packed.values | {None: packed.values.get(None, {}) | cells}
+        lengths = packed.lengths | {
+            None: packed.lengths.get(None, {}) | dict.fromkeys(cells, counts)
+        }
+        return type(batch)(replace(packed, values=values, lengths=lengths))
+    for name, value in cells.items():
+        setattr(batch, name, value)
+    return batch
 
 
 def _followed(

@@ -18,7 +18,7 @@ from tcbuild._table.rows import positions
 from tcbuild.errors import unknown_name
 from tcbuild.pyg._graph import Graph, Keys
 from tcbuild.pyg._packed import Lengths, Packed, Small, Terms, Values
-from tcbuild.torch._attributes import with_cells
+from tcbuild.torch._attributes import known
 
 
 class Sample(Small):
@@ -36,8 +36,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     phenotypes: those in y, in this order; by default all that are no statistics
     transform: what is done with each sample, as in torch_geometric; it may be set later too. Each
         sample is then made whole, in 2 ms for a yeast graph
-    attributes: names of those that batches have, for batch.attribute(name); of cells also row, file
-        and file_rows
+    attributes: names of those that batches have, for batch.attribute(name)
 
     A sample has what cell_graph has of nodes and edges, and in addition
     node and edge types: mask bool [N], true where kept
@@ -63,7 +62,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     ):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
         self.transform = transform
-        self.attributes = with_cells(attributes, self.stored)
+        self.attributes = known(attributes, self.stored)
         self.graph = self.graph_type(self.stored)
         self.phenotypes = self._chosen(phenotypes)
 

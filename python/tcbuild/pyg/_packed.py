@@ -202,7 +202,7 @@ class Small(HeteroData):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         state = {key: value for key, value in self.__dict__.items() if key != "_made"}
         if self.is_small:
-            state["_packed"] = state["_packed"].map(array)  # a tensor is sent as a file descriptor
+            state["_packed"] = state["_packed"].map(_sent)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -243,6 +243,13 @@ def store_of(data: HeteroData, kind: Kind) -> Any:
     if kind is None:
         return data._global_store
     return data.get_node_store(kind) if isinstance(kind, str) else data.get_edge_store(*kind)
+
+
+def _sent(numbers: Any) -> Any:
+    """An array, as a tensor is sent as a file descriptor, which only a matrix of cells is worth."""
+    return (
+        numbers if getattr(numbers, "ndim", 1) > 1 and torch.is_tensor(numbers) else array(numbers)
+    )
 
 
 def _changed(value: Any, function: Callable[[Any], Any]) -> Any:

@@ -11,10 +11,7 @@ import torch
 from torch import Tensor
 
 import tcbuild
-from tcbuild._table.cell_rows import FILE, FILE_ROWS, ROW
 from tcbuild.errors import UnknownNameError, unknown_name
-
-_CELL = (ROW, FILE, FILE_ROWS)
 
 
 class Categories(NamedTuple):
@@ -77,19 +74,6 @@ class Annotated:
             )
         return self._attributes.on(self._device(), name)
 
-    @property
-    def rows(self) -> Tensor:
-        """int64 [B], the rows of the samples' cells in their AnnData file: the attribute row that
-        tcbuild.anndata.perturbations gives them. tcbuild.anndata.Cells checks the file, too.
-        """
-        rows = self.attribute(ROW)
-        if isinstance(rows, Categories) or bool(rows.isnan().any()):
-            raise ValueError(
-                "read rows: found samples without a number in the attribute row\n"
-                "hint: make the perturbation set with tcbuild.anndata.perturbations"
-            )
-        return rows.long()
-
 
 def perturbed_of(
     datasets: Sequence[tcbuild.Dataset],
@@ -121,15 +105,14 @@ def _values(
     return np.concatenate([of._table.at(name, index) for of, index in pairs])
 
 
-def with_cells(names: Sequence[str], dataset: tcbuild.Dataset) -> tuple[str, ...]:
-    """The names, after checking that they are attributes, and those that say where cells are."""
+def known(names: Sequence[str], dataset: tcbuild.Dataset) -> tuple[str, ...]:
+    """The names, each once, after checking that they are attributes."""
     if isinstance(names, str):
         raise TypeError(f"attributes: found the text {names!r}, expected a list of names")
     for name in names:
         if name not in dataset.attribute_names:
             raise unknown_name("attribute", name, dataset.attribute_names)
-    cells = _CELL if {*_CELL} <= {*dataset.attribute_names} else ()
-    return tuple(dict.fromkeys((*names, *cells)))
+    return tuple(dict.fromkeys(names))
 
 
 def _categories(datasets: Sequence[tcbuild.Dataset], name: str) -> list[str] | None:

@@ -25,11 +25,14 @@ from tcbuild._masks.layout import (
     pinned,
     read_removals,
 )
+from tcbuild.anndata._samples import CellSamples, cells_of
 from tcbuild.errors import ByName, unknown_name
-from tcbuild.torch._attributes import Annotated, Attributes, perturbed_of, with_cells
+from tcbuild.torch._attributes import Annotated, Attributes, known, perturbed_of
 from tcbuild.torch._basis import mark_basis
 from tcbuild.torch._blocks import Edges
 from tcbuild.torch._filtered import FilteredEdges
+
+_MATRICES = ("expression", "control")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,8 @@ class Batch(Annotated, FilteredEdges):
         numbers of the perturbation set, including statistics such as p-values and standard errors
         (dataset.phenotypes says which), so select your targets by name:
         batch.phenotype("fitness")
+    expression, control: of tcbuild.anndata.Cells, [B, columns] of the sample's cell and of its
+        control, dense or sparse CSR; otherwise None
     masks: see below; an error in a batch without masks
     mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
 
@@ -71,6 +76,8 @@ class Batch(Annotated, FilteredEdges):
     perturbed: Tensor | None = None
     perturbed_kinds: Tensor | None = None
     perturbed_ptr: Tensor | None = None
+    expression: Tensor | None = None
+    control: Tensor | None = None
     _removals: Removals | None = None
     _edges: Edges | None = None
     _attributes: Attributes | None = None
@@ -170,12 +177,12 @@ class Batch(Annotated, FilteredEdges):
 
     def __getstate__(self) -> dict[str, Any]:
         # As arrays: between processes a tensor is passed as a file descriptor, which costs more
-        # than these few bytes.
+        # than these few bytes. A matrix is large.
         fields = self._map(Tensor.cpu)._fields()
         if self._removals is not None:
             fields["_removals"] = self._removals.map(array)
         return {
-            name: value.numpy() if isinstance(value, Tensor) else value
+            name: value.numpy() if isinstance(value, Tensor) and name not in _MATRICES else value
             for name, value in fields.items()
         }
 
@@ -193,7 +200,7 @@ def _version(masks: dict[str, Tensor]) -> int:
 
 
 def collate(
-    samples: Iterable[tcbuild.Sample] | tcbuild.Sample | tcbuild.Dataset,
+    samples: Iterable[tcbuild.Sample] | tcbuild.Sample | tcbuild.Dataset | CellSamples,
     masks: Form | None = "stacked",
     encoding: Encoding = "bool",
     attributes: Sequence[str] = (),
@@ -207,12 +214,13 @@ def collate(
     masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask
         is read (for a MaskGenerator)
     encoding: `bool`, `uint8`, or `bits` (eight positions per byte; see MaskLayout)
-    attributes: names of those that the batch has, for batch.attribute(name); of cells also row,
-        file and file_rows
+    attributes: names of those that the batch has, for batch.attribute(name)
 
     Select other values than the defaults with functools.partial(collate, masks=None). It takes 8
     bytes per removed position.
     """
+    if (cells := cells_of(samples)) is not None:
+        return replace(collate(cells.samples, masks, encoding, attributes), **cells.tensors())
     if isinstance(samples, tcbuild.Dataset):
         datasets, indices = [samples.whole], samples.indices
         ids = samples._table.ids(indices)
@@ -228,7 +236,7 @@ def collate(
         phenotypes = np.stack([sample.phenotypes for sample in samples])
         if len({*map(id, datasets)}) == 1:
             datasets = datasets[:1]
-    names, removals = with_cells(attributes, datasets[0]), None
+    names, removals = known(attributes, datasets[0]), None
     found = perturbed_of(datasets, indices, genes, ptr)
     every, kinds, ends = (None if each is None else torch.from_numpy(each) for each in found)
     if masks is not None:
@@ -247,6 +255,8 @@ def collate(
         every,
         kinds,
         ends,
+        None,
+        None,
         removals,
         Edges.of(datasets[0]),
         Attributes(datasets, indices, names),

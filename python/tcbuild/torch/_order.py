@@ -75,6 +75,7 @@ class Order(DistributedSampler[Any]):
     def __iter__(self) -> Iterator[int]:
         first, length, self._given = self.position, len(self), self.position
         self.position = 0
+        _tell(self.dataset, self.epoch)
         return self._from(first, length)
 
     def _from(self, first: int, length: int) -> Iterator[int]:
@@ -122,6 +123,15 @@ class Order(DistributedSampler[Any]):
             )
         self.seed, self.epoch = state["seed"], state["epoch"]
         self.position = self._given = state["position"]
+
+
+def _tell(dataset: Any, epoch: int) -> None:
+    """Sets the epoch of a dataset that has one, also within a Subset or ConcatDataset."""
+    for inner in (*getattr(dataset, "datasets", ()), getattr(dataset, "dataset", None)):
+        if inner is not None:
+            _tell(inner, epoch)
+    if callable(set_epoch := getattr(dataset, "set_epoch", None)):
+        set_epoch(epoch)
 
 
 def _cumulated(weights: npt.ArrayLike, samples: int) -> npt.NDArray[np.float64]:

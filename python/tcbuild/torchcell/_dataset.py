@@ -77,8 +77,7 @@ class Dataset(pyg.Dataset):
         DCellGraphProcessor: genes without mask, and of a graph with gene_ontology its node_ids,
         num_nodes and go_gene_strata_state, float32 [annotations, 4] of term, gene, stratum and
         state, 0 where the gene is deleted. Follow that key in batches
-    attributes: names of those that batches have, for batch.attribute(name); of cells also row, file
-        and file_rows
+    attributes: names of those that batches have, for batch.attribute(name)
     """
 
     graph_type = Graph

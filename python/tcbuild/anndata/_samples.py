@@ -1,0 +1,84 @@
+"""Samples with their cells, before they are a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from tcbuild._dataset import Dataset
+from tcbuild._sample import Sample
+
+
+class CellSamples(Sequence[Any]):
+    """Samples with their cells, which collate joins to a batch.
+
+    samples: as the dataset of Cells gives them
+    expression, control: an array or a CSR matrix with a row per sample; control may be None
+    """
+
+    def __init__(self, samples: Any, expression: Any, control: Any):
+        self.samples, self.expression, self.control = samples, expression, control
+
+    def __repr__(self) -> str:
+        return (
+            f"<tcbuild.anndata.CellSamples: {len(self):,} of {self.expression.shape[1]:,} columns>"
+        )
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, index: Any) -> Any:
+        """One sample: of PyG with expression and control, otherwise CellSamples."""
+        sample = self.samples[index]
+        rows = np.arange(len(self))[index : index + 1 or None]
+        control = None if self.control is None else self.control[rows]
+        one = CellSamples([sample], self.expression[rows], control)
+        if isinstance(sample, Sample):
+            return one
+        for name, value in one.tensors().items():
+            setattr(sample, name, value)
+        return sample
+
+    def tensors(self) -> dict[str, Any]:
+        """expression and control as tensors."""
+        both = {"expression": self.expression, "control": self.control}
+        return {name: _tensor(found) for name, found in both.items() if found is not None}
+
+    @staticmethod
+    def joined(parts: Sequence[CellSamples]) -> CellSamples:
+        """Parts, such as those of a ConcatDataset, one after the other."""
+        samples = [sample for part in parts for sample in part.samples]
+        widths = {part.expression.shape[1] for part in parts}
+        if len(widths) > 1 or len({part.control is None for part in parts}) > 1:
+            raise ValueError(
+                f"join cells: found {' and '.join(map(str, sorted(widths)))} columns, with and "
+                "without controls, expected the same in all\n"
+                "hint: give each Cells its own loader"
+            )
+        control = None if parts[0].control is None else _stacked([part.control for part in parts])
+        return CellSamples(samples, _stacked([part.expression for part in parts]), control)
+
+
+def cells_of(samples: Any) -> CellSamples | None:
+    """What a DataLoader gives collate for Cells: CellSamples, or a list of them."""
+    if isinstance(samples, CellSamples) or isinstance(samples, Dataset):
+        return samples if isinstance(samples, CellSamples) else None
+    if isinstance(samples, list) and samples and isinstance(samples[0], CellSamples):
+        return CellSamples.joined(samples)
+    return None
+
+
+def _stacked(parts: list[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return import_module("scipy.sparse").vstack(parts, format="csr")
+
+
+def _tensor(found: Any) -> Any:
+    torch = import_module("torch")
+    if isinstance(found, np.ndarray):
+        return torch.from_numpy(found)
+    return torch.sparse_csr_tensor(found.indptr, found.indices, found.data, found.shape)
