@@ -28,7 +28,7 @@ from tcbuild._program import cells, run
 from tcbuild._sample import Sample
 from tcbuild._table.columns import Rows, as_array, take
 from tcbuild._table.combinations import Combinations, gene_numbers
-from tcbuild._table.controls import Controls, groups_of, wildtypes_of
+from tcbuild._table.controls import match
 from tcbuild._table.kinds import Kinds
 from tcbuild._table.rows import position, positions, selected, selects_several
 from tcbuild._table.sample_table import SampleTable, Table
@@ -290,30 +290,13 @@ class Dataset:
 
             control_ids = dataset.samples["sample_id"][dataset.controls(by=["cell_type"])]
 
-        Samples without such a control are a ValueError that counts them; missing="mark" gives -1.
+        Samples without such a control are a ValueError that counts them by group; missing="mark"
+        gives -1.
         """
-        if isinstance(by, str):
-            raise TypeError(f"find controls: found the text {by!r}, expected a list of attributes")
-        for name in by:
-            if name not in self._attributes:
-                raise unknown_name("attribute", name, self.attribute_names, "find controls: ")
         if missing not in ("error", "mark"):
             raise ValueError(f"find controls: missing={missing!r}\nhint: use 'error' or 'mark'")
-        samples = self.samples
-        groups = groups_of(samples, by)
-        places = np.flatnonzero(wildtypes_of(samples, self._kinds.attribute))
-        controls = Controls(places, groups[places])
-        found = controls.draw(groups, as_array(self._rows), operator.index(seed))
-        if missing == "error" and (without := np.flatnonzero(found < 0)).size:
-            shown = self._table.ids(as_array(self._rows)[without[:5]])
-            same = f" with the same {', '.join(by)}" if by else ""
-            raise ValueError(
-                f"find controls: {len(without):,} of {len(self):,} samples have none{same}: "
-                f"{', '.join(f'{name!r:.50}' for name in shown)}"
-                f"{' and others' if len(without) > len(shown) else ''}\n"
-                "hint: name fewer attributes in by, or mark these samples by -1 with missing='mark'"
-            )
-        return found
+        groups, controls = match(self, self, by, missing == "mark")
+        return controls.draw(groups, as_array(self._rows), operator.index(seed))
 
     def select(self, path: str | os.PathLike[str]) -> Dataset:
         """The view of the samples that a file of `tcbuild select` or `tcbuild split` names, in the

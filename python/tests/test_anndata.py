@@ -164,7 +164,9 @@ def test_matched_controls(tmp_path):
     assert not np.array_equal(stored.controls(seed=1), stored.controls(seed=2))
     assert len(set(stored.controls().tolist())) > len(wild) // 2
     without = stored[[place for place in range(len(obs)) if place not in wild]]
-    with pytest.raises(ValueError, match=f"{len(without)} of {len(without)} samples have none: '"):
+    with pytest.raises(
+        ValueError, match=f"{len(without)} of {len(without)} samples have none among 0 wild"
+    ):
         without.controls()
     with pytest.raises(KeyError, match="cell_type"):
         stored.controls(by=["cel_type"])

@@ -305,7 +305,8 @@ def cells(folder: Path, tcbuild: Tcbuild) -> None:
     labels = ["KRAS+ctrl", "ctrl", "KRAS+MYC", "ctrl"]
     obs = pd.DataFrame({"condition": labels, "cell_type": ["K562", "K562", "RPE1", "RPE1"]})
     obs.index = obs.index.astype(str)
-    anndata.AnnData(np.zeros((4, 2)), obs).write_h5ad(folder / "screen.h5ad")
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    anndata.AnnData(10.0 ** np.arange(4)[:, None], obs).write_h5ad(folder / "screen.h5ad")
 
 
 def torchcell_store(folder: Path, tcbuild: Tcbuild) -> None:
@@ -423,7 +424,10 @@ def check_conditions(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
 def check_cells(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     genes = [["KRAS"], [], ["KRAS", "MYC"], []]
     assert [row["genes"] for row in tcbuild.samples(folder / "cells", 4)] == genes
-    assert variables["control_row"].tolist() == [1, 1, 3, 3]
+    batch, change = variables["batch"], variables["change"]
+    changes = dict(zip(batch.sample_ids, change[:, 0].tolist()))
+    assert changes == {"0": -9, "1": 0, "2": -900, "3": 0}
+    assert not any(sample.deleted_genes for sample in variables["activated"])
 
 
 def check_torchcell_store(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,9 @@ import pyarrow as pa
 from tcbuild._table.columns import ends, numbers, view
 from tcbuild._table.columns import missing as where_missing
 from tcbuild._table.samples import Samples
+from tcbuild.errors import unknown_name
 
+_LISTED = 3  # groups in an error
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
@@ -51,6 +54,39 @@ def random_numbers(seed: int, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.
     for shift, factor in _MIX:
         z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
     return z ^ (z >> np.uint64(31))
+
+
+def match(
+    dataset: Any, pool: Any, by: Sequence[str], mark: bool = False
+) -> tuple[npt.NDArray[np.int64], Controls]:
+    """The group of each sample of a dataset, and the wild types of pool, by their places in it.
+
+    pool: a view of the same dataset. mark: samples without a wild type are no error
+    """
+    if isinstance(by, str):
+        raise TypeError(f"match controls: found the text {by!r}, expected a list of attributes")
+    for name in by:
+        if name not in dataset.attribute_names:
+            raise unknown_name("attribute", name, dataset.attribute_names, "match controls: ")
+    rows = np.concatenate([dataset.indices, pool.indices])
+    groups = groups_of(dataset.whole[rows].samples, by)
+    groups, of_pool = groups[: len(dataset)], groups[len(dataset) :]
+    places = np.flatnonzero(wildtypes_of(pool.samples, dataset._kinds.attribute))
+    without = np.flatnonzero(~np.isin(groups, of_pool[places]))
+    if without.size and not mark:
+        values = [dataset[without].attribute(name) for name in by]
+        cells = Counter(
+            ", ".join(f"{name}={value}" for name, value in zip(by, each)) for each in zip(*values)
+        )
+        shown = "; ".join(f"{group} ({count:,})" for group, count in cells.most_common(_LISTED))
+        more = f" and {len(cells) - _LISTED:,} more groups" if len(cells) > _LISTED else ""
+        raise ValueError(
+            f"match controls: {len(without):,} of {len(dataset):,} samples have none among "
+            f"{len(places):,} wild types: {shown or 'no group has one'}{more}\n"
+            "hint: name fewer attributes, or leave these samples out: "
+            f'dataset[dataset.controls(by={[*by]}, missing="mark") >= 0]'
+        )
+    return groups, Controls(places, of_pool[places])
 
 
 def groups_of(samples: Samples, by: Sequence[str]) -> npt.NDArray[np.int64]:

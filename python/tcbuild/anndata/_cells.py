@@ -19,12 +19,10 @@ from tcbuild._anndata_file import named, open_matrix, read_names
 from tcbuild._dataset import Dataset, open
 from tcbuild._files.manifest import SAMPLE_ID
 from tcbuild._table.columns import ranks
-from tcbuild._table.controls import Controls, groups_of, random_numbers, wildtypes_of
+from tcbuild._table.controls import Controls, match, random_numbers
 from tcbuild._table.rows import positions, selected, selects_several
 from tcbuild.anndata._samples import CellSamples
-from tcbuild.errors import AnnDataError, unknown_name
-
-_LISTED = 3  # groups in an error
+from tcbuild.errors import AnnDataError
 
 
 class Cells:
@@ -81,33 +79,48 @@ class Cells:
     ):
         if layer is not None and obsm is not None:
             raise ValueError(f"read {file}: found layer and obsm\nhint: pass one of them")
-        is_path = isinstance(dataset, (str, os.PathLike))
-        self.dataset = open(dataset) if is_path else dataset
+        self.dataset = open(dataset) if isinstance(dataset, (str, os.PathLike)) else dataset
         if not isinstance(self.stored, Dataset):
             raise TypeError(
                 f"read cells: found {type(dataset).__name__}, expected a tcbuild.Dataset or a "
                 "tcbuild.pyg.Dataset"
             )
         self.path, self.sparse, self.seed = Path(file), sparse, operator.index(seed)
-        self.place = f"layers/{layer}" if layer is not None else "X"
-        self.place = f"obsm/{obsm}" if obsm is not None else self.place
+        self.place = f"layers/{layer}" if layer else f"obsm/{obsm}" if obsm else "X"
+        self._controls: Controls | None
         self._opened: tuple[int, Any] | None = None  # by which process, as children share nothing
         self._epoch = _shared(0)
         names = _names(self.path)
         self._rows, self._numbers = self._rows_of(self.stored, names), self.stored.indices
-        self.file_cells = len(names)
-        self.columns = int(self._matrix().shape[1])
-        self._opened = None
-        self._controls: Controls | None = None
-        self._groups = np.zeros(len(self), np.int64)
+        self._shape = open_matrix(self.path, self.place).shape
+        if self._shape[0] != len(names):
+            raise AnnDataError(
+                f"read {self.place} of {self.path}: found {self._shape[0]:,} rows, expected "
+                f"{len(names):,}, as obs has",
+                "write the file again",
+            )
+        self._groups, self._controls = self._numbers, None
         if controls_by is not None:
-            self._match(controls_by, controls, names)
+            pool = self.stored if controls is None else controls
+            if pool.path != self.stored.path:
+                raise ValueError(
+                    f"match controls: found controls of {pool.path}, expected a view of "
+                    f"{self.stored.path}\nhint: dataset.whole has all its controls"
+                )
+            self._groups, self._controls = match(self.stored, pool, controls_by)
+            same = pool is self.stored
+            self._control_rows = self._rows if same else self._rows_of(pool, names)
 
     @property
     def stored(self) -> Dataset:
         """The tcbuild.Dataset of the samples."""
         found = self.dataset
         return found if isinstance(found, Dataset) else getattr(found, "stored", None)  # type: ignore[return-value]
+
+    @property
+    def columns(self) -> int:
+        """How many values a cell has."""
+        return int(self._shape[1])
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -148,7 +161,7 @@ class Cells:
             return CellSamples(samples, self._read(rows), None)
         (seed,) = random_numbers(self.seed, np.array([int(self._epoch[0])])).tolist()
         drawn = self._controls.draw(self._groups[places], self._numbers[places], seed)
-        found = self._read(np.concatenate([rows, drawn]))
+        found = self._read(np.concatenate([rows, self._control_rows[drawn]]))
         return CellSamples(samples, found[: len(rows)], found[len(rows) :])
 
     def _read(self, rows: npt.NDArray[np.int64]) -> Any:
@@ -166,14 +179,7 @@ class Cells:
 
     def _matrix(self) -> Any:
         if self._opened is None or self._opened[0] != os.getpid():
-            matrix = open_matrix(self.path, self.place)
-            if matrix.shape[0] != self.file_cells:
-                raise AnnDataError(
-                    f"read {self.place} of {self.path}: found {matrix.shape[0]:,} rows, expected "
-                    f"{self.file_cells:,}, as obs has",
-                    "write the file again",
-                )
-            self._opened = os.getpid(), matrix
+            self._opened = os.getpid(), open_matrix(self.path, self.place)
         return self._opened[1]
 
     def _rows_of(self, samples: Dataset, names: pa.Array) -> npt.NDArray[np.int64]:
@@ -188,47 +194,6 @@ class Cells:
                 "in obs_names",
             )
         return rows
-
-    def _match(self, by: Sequence[str], controls: Dataset | None, names: pa.Array) -> None:
-        """Groups the samples, and the controls for them."""
-        if isinstance(by, str):
-            raise TypeError(f"match controls: found the text {by!r}, expected a list of attributes")
-        for name in by:
-            if name not in self.stored.attribute_names:
-                known = self.stored.attribute_names
-                raise unknown_name("attribute", name, known, "match controls: ")
-        pool = self.stored if controls is None else controls
-        if pool.path != self.stored.path:
-            raise ValueError(
-                f"match controls: found controls of {pool.path}, expected a view of "
-                f"{self.stored.path}\nhint: dataset.whole has all its controls"
-            )
-        wild = pool[wildtypes_of(pool.samples, pool._kinds.attribute)]
-        both = self.stored.whole[np.concatenate([self.stored.indices, wild.indices])]
-        groups = groups_of(both.samples, by)
-        self._groups, of_wild = groups[: len(self)], groups[len(self) :]
-        self._controls = Controls(self._rows_of(wild, names), of_wild)
-        without = np.flatnonzero(~np.isin(self._groups, of_wild))
-        if not without.size:
-            return
-        _, first, counts = np.unique(self._groups[without], return_index=True, return_counts=True)
-        shown = [
-            f"{', '.join(f'{name}={self._label(name, without[place])}' for name in by)} ({count:,})"
-            for place, count in sorted(zip(first, counts), key=lambda each: -each[1])[:_LISTED]
-        ]
-        more = f" and {len(first) - _LISTED:,} more groups" if len(first) > _LISTED else ""
-        groups_without = f", by group: {'; '.join(shown)}{more}" if by else ""
-        raise ValueError(
-            f"match controls: {len(without):,} of {len(self):,} cells have none among the "
-            f"{len(wild):,} controls{groups_without}\n"
-            "hint: name fewer attributes in controls_by, take the controls of more samples, such "
-            "as controls=dataset.whole, or leave these cells out: "
-            f'dataset[dataset.controls(by={[*by]}, missing="mark") >= 0]'
-        )
-
-    def _label(self, attribute: str, place: int) -> Any:
-        (value,) = self.stored[[int(place)]].attribute(attribute).tolist()
-        return value
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_opened": None}

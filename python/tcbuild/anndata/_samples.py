@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tcbuild._dataset import Dataset
 from tcbuild._sample import Sample
 
 
@@ -47,28 +46,24 @@ class CellSamples(Sequence[Any]):
         both = {"expression": self.expression, "control": self.control}
         return {name: _tensor(found) for name, found in both.items() if found is not None}
 
-    @staticmethod
-    def joined(parts: Sequence[CellSamples]) -> CellSamples:
-        """Parts, such as those of a ConcatDataset, one after the other."""
-        samples = [sample for part in parts for sample in part.samples]
-        widths = {part.expression.shape[1] for part in parts}
-        if len(widths) > 1 or len({part.control is None for part in parts}) > 1:
-            raise ValueError(
-                f"join cells: found {' and '.join(map(str, sorted(widths)))} columns, with and "
-                "without controls, expected the same in all\n"
-                "hint: give each Cells its own loader"
-            )
-        control = None if parts[0].control is None else _stacked([part.control for part in parts])
-        return CellSamples(samples, _stacked([part.expression for part in parts]), control)
-
 
 def cells_of(samples: Any) -> CellSamples | None:
-    """What a DataLoader gives collate for Cells: CellSamples, or a list of them."""
-    if isinstance(samples, CellSamples) or isinstance(samples, Dataset):
-        return samples if isinstance(samples, CellSamples) else None
-    if isinstance(samples, list) and samples and isinstance(samples[0], CellSamples):
-        return CellSamples.joined(samples)
-    return None
+    """What a DataLoader gives collate for Cells: CellSamples, or a list of them, such as those of a
+    ConcatDataset, joined.
+    """
+    if isinstance(samples, CellSamples):
+        return samples
+    if not isinstance(samples, list) or not samples or not isinstance(samples[0], CellSamples):
+        return None
+    columns = {(part.expression.shape[1], part.control is None) for part in samples}
+    if len(columns) > 1:
+        raise ValueError(
+            f"join cells: found cells of {len(columns)} numbers of columns, or with and without "
+            "controls\nhint: give each Cells its own loader"
+        )
+    control = None if samples[0].control is None else _stacked([part.control for part in samples])
+    expression = _stacked([part.expression for part in samples])
+    return CellSamples([one for part in samples for one in part.samples], expression, control)
 
 
 def _stacked(parts: list[Any]) -> Any:
