@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -194,8 +195,9 @@ func (m *Manifest) Cut(count int) {
 	}
 }
 
-// Difference names the first key in which two manifests differ, or returns "". It ignores files and
-// checksum, which only a finished dataset has, and the keys in except.
+// Difference names the first key in which two manifests differ, or returns "". Of options it names
+// each that differs: "options (reaction_rule)". It ignores files and checksum, which only a finished
+// dataset has, and the keys in except.
 func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	var left, right map[string]json.RawMessage
 	json.Unmarshal(marshal(m), &left)
@@ -203,11 +205,31 @@ func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	except = append(except, "files", "checksum")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Manifest]()) {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !slices.Contains(except, key) && !bytes.Equal(left[key], right[key]) {
-			return key
+		if slices.Contains(except, key) || bytes.Equal(left[key], right[key]) {
+			continue
 		}
+		if names := differingKeys(left[key], right[key]); key == "options" && len(names) > 0 {
+			return key + " (" + strings.Join(names, ", ") + ")"
+		}
+		return key
 	}
 	return ""
+}
+
+// differingKeys are the keys, sorted, whose values differ between two JSON objects.
+func differingKeys(a, b json.RawMessage) (names []string) {
+	var left, right map[string]json.RawMessage
+	json.Unmarshal(a, &left)
+	json.Unmarshal(b, &right)
+	all := maps.Clone(left)
+	maps.Copy(all, right)
+	for name := range all {
+		if !bytes.Equal(left[name], right[name]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // sealed is the text of manifest.json.
@@ -238,8 +260,15 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return m, err
 }
 
-// hintInside names the datasets in a folder that is not one, such as a version of rebuild.
-func hintInside(dir string) string {
+// hintInstead says what to name in place of a path that is no dataset: a dataset in it, such as in a
+// version of rebuild, or one that a build makes of the graph or table that it is.
+func hintInstead(dir string) string {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "it is a file; 'tcbuild incidence' makes a dataset of a graph and a table of samples"
+	}
+	if info, err := os.Stat(filepath.Join(dir, "nodes")); err == nil && info.IsDir() {
+		return "it is a cell graph; 'tcbuild incidence' makes a dataset of it and a table of samples"
+	}
 	for _, pattern := range []string{"*", "current/*"} {
 		// the only error is of the pattern, in which dir may have what a pattern means
 		manifests, _ := filepath.Glob(filepath.Join(dir, pattern, manifestName))
@@ -263,7 +292,7 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 		return nil, nil, fault.New(fault.Failed, "check the path",
 			"open dataset %s: there is no such folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, nil, fault.New(fault.Input, hintInside(dir),
+		return nil, nil, fault.New(fault.Input, hintInstead(dir),
 			"open dataset %s: it has no %s, expected a dataset", dir, manifestName)
 	case err != nil && noFile(err):
 		return nil, nil, damagedFile(path, err)

@@ -36,6 +36,10 @@ func flagError(cmd *cobra.Command, err error) error {
 			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w",
 				prefix(cmd), err)
 		}
+		if others := commandsWith(cmd.Root(), unknown.GetSpecifiedName()); len(others) > 0 {
+			return fault.New(fault.Usage, "it is a flag of "+strings.Join(others, ", "), "%s%w",
+				prefix(cmd), err)
+		}
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		flag := invalid.GetFlag()
@@ -43,6 +47,17 @@ func flagError(cmd *cobra.Command, err error) error {
 			"read --%s: found %q, expected %s", flag.Name, invalid.GetValue(), expectedOf(flag))
 	}
 	return usageError(cmd, err)
+}
+
+// commandsWith are the commands that have a flag.
+func commandsWith(cmd *cobra.Command, flag string) (paths []string) {
+	if cmd.LocalNonPersistentFlags().Lookup(flag) != nil {
+		paths = append(paths, "'"+cmd.CommandPath()+"'")
+	}
+	for _, sub := range cmd.Commands() {
+		paths = append(paths, commandsWith(sub, flag)...)
+	}
+	return paths
 }
 
 // checkArguments compares positional arguments with those that the command's usage line names

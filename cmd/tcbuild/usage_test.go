@@ -53,6 +53,15 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// The hint for a flag of another command says whose it is.
+func TestFlagOfAnotherCommand(t *testing.T) {
+	root := newRoot(newEnv(io.Discard, io.Discard))
+	root.SetArgs([]string{"incidence", "--mode", "indices"})
+	if hint := fault.HintOf(root.Execute()); hint != "it is a flag of 'tcbuild dataset'" {
+		t.Errorf("got hint %q", hint)
+	}
+}
+
 func TestWrongRange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -104,6 +104,18 @@ func (r *Reader) Path() string {
 	return r.file.Path()
 }
 
+// hintOfEnding says how to make a table of a file that people have.
+func hintOfEnding(format string) string {
+	switch format {
+	case ".h5ad", ".zarr":
+		return "tcbuild.build in Python reads AnnData files"
+	case ".xls", ".ods":
+		return "save it as .xlsx"
+	}
+	return "save it in one of these formats, or give it the ending of its format; " +
+		"text of another ending needs its delimiter named"
+}
+
 // openSource opens a table in the format of its file name's ending.
 func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.Source, err error) {
 	format, compression := Format(path)
@@ -126,9 +138,7 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 	case format == ".arrows":
 		err = arrowfile.StreamError(path)
 	default:
-		err = fault.New(fault.Input,
-			"save it in one of these formats, or give it the ending of its format; "+
-				"text of another ending needs its delimiter named",
+		err = fault.New(fault.Input, hintOfEnding(format),
 			"open table %s: found ending %q, expected %s, or .zip", path, format+compression,
 			Formats)
 	}

@@ -75,10 +75,10 @@ func (m *mean) Result(group int, sample *ingest.Sample) error {
 	}
 	tooLarge := func(value float64) bool { return math.IsInf(value, 0) }
 	if k := slices.IndexFunc(m.values, tooLarge); k >= 0 {
-		return fault.New(fault.Input, "correct the values",
-			"read perturbations %s: found values of a genotype whose %s is beyond the range of "+
-				"a 64-bit floating-point number",
-			m.name, fault.Quote(m.columns.Phenotypes[k].Name))
+		return fault.New(fault.Input, "correct the values of this genotype, or omit the column",
+			"read perturbations %s: sample %s and others of its genotype: their %s is beyond the "+
+				"range of a 64-bit floating-point number",
+			m.name, fault.Quote(string(sample.ID)), fault.Quote(m.columns.Phenotypes[k].Name))
 	}
 	return nil
 }

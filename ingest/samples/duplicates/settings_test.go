@@ -195,8 +195,8 @@ func TestBadInput(t *testing.T) {
 			set:  huge,
 			rule: Rule{Mean, nil, nil},
 			kind: fault.Input,
-			want: `whose "y" is beyond the range`,
-			hint: "correct the values",
+			want: `sample "a" and others of its genotype: their "y" is beyond the range`,
+			hint: "correct the values of this genotype, or omit the column",
 		},
 		"source, first pass": {
 			set:  &memory{size: 1, rows: screen().rows, columns: screen().columns, failAt: 3},

@@ -277,8 +277,11 @@ def _no_manifest(folder: Path | Url) -> tuple[str, str]:
         "has none"
     )
     found = "there is no manifest.json"
+    made = "tcbuild.build makes a dataset of a graph and samples"
     if isinstance(folder, Path) and folder.is_file():
-        found = "it is a file"
+        found, hint = "it is a file", made
+    elif isinstance(folder, Path) and (folder / "nodes").is_dir():
+        found, hint = "it is a cell graph", made
     elif isinstance(folder, Path) and not folder.exists():
         found = "there is no such folder"
         if folder.parent.is_dir():

@@ -25,7 +25,8 @@ def position(index: object, length: int) -> int:
     try:
         number = operator.index(index)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"select samples: found {type(index).__name__}\nhint: {_HINT}") from None
+        hint = f"{_HINT}; index_of(ID) is the index of a sample's id"
+        raise TypeError(f"select samples: found {type(index).__name__}\nhint: {hint}") from None
     if not -length <= number < length:
         raise IndexError(
             f"select sample {number}: expected one of {length:,} samples\n"
