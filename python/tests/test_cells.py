@@ -166,6 +166,21 @@ def test_other_loaders(case):
             check(batch, whole_cells)
 
 
+@pytest.mark.parametrize("kind", ["u1", "u2", "u4", "i2", "f2", ">f4", ">i4"])
+def test_types_of_numbers(case, tmp_path, kind):
+    """Differences from a control do not wrap, whatever the file's type."""
+    folder, whole_cells = case
+    values = np.random.default_rng(SEED).integers(0, 9, (CELLS, 3)).astype(kind)
+    file = write(tmp_path / "a.h5ad", anndata.AnnData(values, obs=whole_cells.obs))
+    for is_sparse in (False, True) if kind != "f2" else (False,):
+        cells = Cells(folder / "cells", file, BY, sparse=is_sparse)
+        batch = tt.collate(cells.__getitems__(range(50)))
+        want = values[whole_cells.obs_names.get_indexer(batch.sample_ids)].astype(float)
+        change = batch.expression.to_dense() - batch.control.to_dense()
+        assert np.array_equal(numbers(batch.expression), want)
+        assert np.array_equal(change, want - numbers(batch.control)) and change.min() < 0
+
+
 def test_views_and_epochs(case):
     folder, _ = case
     cells = Cells(folder / "cells", folder / "screen.h5ad", BY)

@@ -54,7 +54,8 @@ class Cells:
             wild type may be the control. None draws no controls. A missing value is a value of its
             own
         layer, obsm: the name of a layer, or of a matrix in obsm, to read instead of X
-        sparse: batches have sparse CSR tensors instead of dense ones
+        sparse: batches have sparse CSR tensors instead of dense ones. Types are the file's, but
+            unsigned integers become signed
         seed: of the draws
         controls: the samples from which controls are drawn, a view of the same dataset; by default
             those of `dataset`, so the cells of a part have controls of that part
@@ -169,12 +170,15 @@ class Cells:
         wanted, order = np.unique(rows, return_inverse=True)
         matrix = self._matrix()
         with named(f"read {len(wanted):,} rows of {self.place}", self.path):
+            # Differences of unsigned numbers would wrap, and torch has no other byte order.
+            kind = np.promote_types(matrix.dtype, np.int8)
             if hasattr(matrix, "to_memory"):  # sparse
-                found = matrix[wanted]
+                found = matrix[wanted].astype(kind, copy=False)
                 found.check_format(full_check=True)  # damaged indices would write anywhere
                 found.sum_duplicates()
                 return found[order] if self.sparse else found[order].toarray()
             found = (matrix.oindex if hasattr(matrix, "oindex") else matrix)[wanted][order]
+            found = found.astype(kind, copy=False)
             return import_module("scipy.sparse").csr_matrix(found) if self.sparse else found
 
     def _matrix(self) -> Any:
