@@ -20,7 +20,7 @@ from tcbuild._graph.cell import Cell
 from tcbuild._graph.graph import CellGraph
 from tcbuild._masks.computed import ComputedMasks
 from tcbuild._masks.incidence import CSR
-from tcbuild._masks.masks import Bytes
+from tcbuild._masks.masks import Bytes, Positions, ascending, write_masks, write_packed
 from tcbuild._masks.removal import Removal
 from tcbuild._masks.shards import ShardMasks
 from tcbuild._parts import Parts
@@ -59,12 +59,10 @@ def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -
 
 
 class _Masks(Protocol):
-    """How a variant keeps masks. For `out` see tcbuild.masks."""
+    """How a variant keeps masks."""
 
-    def removed(self, index: int) -> npt.NDArray[np.uint32]: ...
-    def unordered(self, index: int) -> npt.NDArray[np.integer[Any]]: ...
-    def write_masks(self, index: int, out: Bytes) -> None: ...
-    def write_packed(self, index: int, out: Bytes) -> None: ...
+    def unordered(self, index: int) -> Positions:
+        """The removed positions of a sample, in any order and possibly repeated."""
 
 
 class Phenotype(NamedTuple):
@@ -124,7 +122,7 @@ class Dataset:
         self._table: Table = SampleTable(self.manifest)
         self._masks: _Masks
         if self.variant == "incidence":
-            self._masks = ComputedMasks(self._table, int(self.mask_offsets[-1]), self._cell)
+            self._masks = ComputedMasks(self._table, self._cell)
         else:
             self._masks = ShardMasks(self.manifest)
         self._own = frozenset(vars(self)) | {"_own"}  # a subclass may have more
@@ -410,7 +408,7 @@ class Dataset:
             _stored=self.whole if self._stored is None else self._stored,
             _rows=range(table.samples),
             _table=table,
-            _masks=ComputedMasks(table, int(self.mask_offsets[-1]), self._cell),
+            _masks=ComputedMasks(table, self._cell),
         )
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
@@ -462,19 +460,23 @@ class Dataset:
         """The removed positions of a sample, ascending, among all positions. The caller owns the
         array.
         """
-        return self._masks.removed(self._row(index))
+        return ascending(self._masks.unordered(self._row(index))).astype(np.uint32)
 
     def fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
         """Writes all masks of a sample to out: bool or uint8 [mask_offsets[-1]], contiguous."""
-        self._masks.write_masks(self._row(index), _as_bytes(out, int(self.mask_offsets[-1])))
+        row, into = self._row(index), _as_bytes(out, int(self.mask_offsets[-1]))
+        if isinstance(self._masks, ShardMasks) and self.has_plain_masks:
+            self._masks.read_into(row, [into])
+        else:
+            write_masks(self._masks.unordered(row), into)
 
     def fill_packed(self, index: SupportsIndex, out: npt.NDArray[np.uint8]) -> None:
         """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], packed like
         np.packbits(bitorder="little").
         """
-        self._masks.write_packed(
-            self._row(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8))
-        )
+        size = int(self.mask_offsets[-1])
+        into = _as_bytes(out, -(-size // 8))
+        write_packed(self._masks.unordered(self._row(index)), size, into)
 
     def perturbations(
         self, indices: slice | Iterable[SupportsIndex]

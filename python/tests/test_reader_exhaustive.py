@@ -239,7 +239,7 @@ def flip_all(path: Path, name: str, chosen: list[tuple[int, int]]) -> int:
         file, fresh = IncidenceFile(dataset.manifest, nodes), object.__new__(reader.Dataset)
         vars(fresh).update(vars(dataset))
         cell = Cell(dataset.manifest)
-        fresh._masks = ComputedMasks(dataset._table, int(dataset.mask_offsets[-1]), cell)
+        fresh._masks = ComputedMasks(dataset._table, cell)
         found = [lambda row=row: file.rows([row]).tobytes() for row in range(nodes)]
         return read_all(found) + samples_of(fresh, indices)
 
@@ -267,8 +267,7 @@ def flip_all(path: Path, name: str, chosen: list[tuple[int, int]]) -> int:
         if name.startswith("samples/"):
             fresh._table = SampleTable(dataset.manifest)
             if dataset.codec is None:
-                size = int(dataset.mask_offsets[-1])
-                fresh._masks = ComputedMasks(fresh._table, size, dataset._cell)
+                fresh._masks = ComputedMasks(fresh._table, dataset._cell)
             # One of the reads at each flip, in turn.
             rank = flip % len(want)
             (found,) = read_all([[*columns(fresh), *parts(fresh, indices[0])][rank]])

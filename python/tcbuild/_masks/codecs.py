@@ -1,167 +1,96 @@
-"""The codecs: decode a record's payload as removed positions, masks, or packed masks.
+"""The codecs: from a record's payload to removed positions.
 
-store/FORMAT.md specifies the payloads. An invalid payload is a ValueError, which the caller turns
-into an error that names the sample. A codec has a decompressor and must be used by one thread only.
+store/FORMAT.md specifies the payloads. A codec takes a payload and the number of positions. An
+invalid payload is a ValueError, which the caller turns into an error that names the sample.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tcbuild._masks.masks import (
-    Bytes,
-    Positions,
-    removed_of_packed,
-    unpack,
-    write_masks,
-    write_packed,
-)
+from tcbuild._masks.masks import Bytes, Positions, removed_of_packed
 from tcbuild.errors import missing_package
 
 
-class Codec(Protocol):
-    """Decodes payloads of `size` positions. For `out` see tcbuild.masks."""
-
-    size: int
-
-    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
-        """The removed positions, ascending."""
-
-    def write_masks(self, payload: memoryview, out: Bytes) -> None:
-        """One byte per position."""
-
-    def write_packed(self, payload: memoryview, out: Bytes) -> None:
-        """One bit per position."""
+def _indices_raw(payload: memoryview, size: int) -> Positions:
+    return _below(np.frombuffer(payload, "<u4"), size)
 
 
-class _Indices:
-    """Decodes payloads that list removed positions."""
-
-    def __init__(self, size: int):
-        self.size = size
-
-    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
-        return self._positions(payload).astype(np.uint32)
-
-    def write_masks(self, payload: memoryview, out: Bytes) -> None:
-        write_masks(self._positions(payload), out)
-
-    def write_packed(self, payload: memoryview, out: Bytes) -> None:
-        write_packed(self._positions(payload), self.size, out)
-
-    def _positions(self, payload: memoryview) -> Positions:
-        removed = self._decode(payload)
-        if len(removed) and removed[-1] >= self.size:
-            raise ValueError(f"removed position {removed[-1]}, expected below {self.size}")
-        return removed
-
-    def _decode(self, payload: memoryview) -> Positions:
-        raise NotImplementedError
+def _indices_delta(payload: memoryview, size: int) -> Positions:
+    runs = int.from_bytes(payload[:4], "little")
+    marks = 4 + 2 * runs
+    lengths = marks + (runs + 7) // 8
+    gaps = np.frombuffer(payload[4:marks], "<u2").astype(np.int64)
+    listed = np.frombuffer(payload[lengths:], "<u2")
+    marked = np.frombuffer(payload[marks:lengths], np.uint8)
+    return _below(_expand(runs, gaps, marked, listed), size)
 
 
-class IndicesRaw(_Indices):
-    def _decode(self, payload: memoryview) -> Positions:
-        return np.frombuffer(payload, "<u4")
+def _indices_zstd(payload: memoryview, size: int) -> Positions:
+    runs = int.from_bytes(payload[:4], "little")
+    low = np.frombuffer(payload[4 : 4 + runs], np.uint8)
+    frame = np.frombuffer(_decompressed(payload[4 + runs :]), np.uint8)
+    lengths = runs + (runs + 7) // 8
+    gaps, listed = _join_bytes(low, frame[:runs]), _join_halves(frame[lengths:])
+    return _below(_expand(runs, gaps, frame[runs:lengths], listed), size)
 
 
-class IndicesDelta(_Indices):
-    def _decode(self, payload: memoryview) -> Positions:
-        runs = int.from_bytes(payload[:4], "little")
-        marks = 4 + 2 * runs
-        lengths = marks + (runs + 7) // 8
-        gaps = np.frombuffer(payload[4:marks], "<u2").astype(np.int64)
-        listed = np.frombuffer(payload[lengths:], "<u2")
-        return _expand(runs, gaps, np.frombuffer(payload[marks:lengths], np.uint8), listed)
+def _full_masks_raw(payload: memoryview, size: int) -> Positions:
+    return np.flatnonzero(_bytes_of(payload, size) == 0)
 
 
-class IndicesZstd(_Indices):
-    def __init__(self, size: int):
-        super().__init__(size)
-        self._decompress = _decompressor()
-
-    def _decode(self, payload: memoryview) -> Positions:
-        runs = int.from_bytes(payload[:4], "little")
-        low = np.frombuffer(payload[4 : 4 + runs], np.uint8)
-        frame = np.frombuffer(self._decompress(payload[4 + runs :]), np.uint8)
-        lengths = runs + (runs + 7) // 8
-        gaps, listed = _join_bytes(low, frame[:runs]), _join_halves(frame[lengths:])
-        return _expand(runs, gaps, frame[runs:lengths], listed)
+def _full_masks_bits(payload: memoryview | bytes, size: int) -> Positions:
+    return removed_of_packed(_bytes_of(payload, (size + 7) // 8), size)
 
 
-class FullMasksRaw:
-    def __init__(self, size: int):
-        self.size = size
-
-    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
-        return np.flatnonzero(self._masks(payload) == 0).astype(np.uint32)
-
-    def write_masks(self, payload: memoryview, out: Bytes) -> None:
-        out[:] = self._masks(payload)
-
-    def write_packed(self, payload: memoryview, out: Bytes) -> None:
-        out[:] = np.packbits(self._masks(payload), bitorder="little")
-
-    def _masks(self, payload: memoryview) -> Bytes:
-        return _bytes_of(payload, self.size)
+def _full_masks_zstd(payload: memoryview, size: int) -> Positions:
+    return _full_masks_bits(_decompressed(payload), size)
 
 
-class FullMasksBits:
-    def __init__(self, size: int):
-        self.size = size
-
-    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
-        return removed_of_packed(self._packed(payload), self.size)
-
-    def write_masks(self, payload: memoryview, out: Bytes) -> None:
-        unpack(self._packed(payload), out)
-
-    def write_packed(self, payload: memoryview, out: Bytes) -> None:
-        out[:] = self._packed(payload)
-
-    def _packed(self, payload: memoryview | bytes) -> Bytes:
-        return _bytes_of(payload, (self.size + 7) // 8)
-
-
-class FullMasksZstd(FullMasksBits):
-    def __init__(self, size: int):
-        super().__init__(size)
-        self._decompress = _decompressor()
-
-    def _packed(self, payload: memoryview | bytes) -> Bytes:
-        return super()._packed(self._decompress(payload))
-
-
-CODECS: dict[tuple[str, str], Callable[[int], Codec]] = {
-    ("indices", "raw"): IndicesRaw,
-    ("indices", "delta"): IndicesDelta,
-    ("indices", "zstd"): IndicesZstd,
-    ("full-masks", "raw"): FullMasksRaw,
-    ("full-masks", "bits"): FullMasksBits,
-    ("full-masks", "zstd"): FullMasksZstd,
+CODECS: dict[tuple[str, str], Callable[[memoryview, int], Positions]] = {
+    ("indices", "raw"): _indices_raw,
+    ("indices", "delta"): _indices_delta,
+    ("indices", "zstd"): _indices_zstd,
+    ("full-masks", "raw"): _full_masks_raw,
+    ("full-masks", "bits"): _full_masks_bits,
+    ("full-masks", "zstd"): _full_masks_zstd,
 }
 
 
-def _decompressor() -> Callable[[memoryview | bytes], bytes]:
-    """Decompresses frames of Zstandard."""
-    try:
-        zstandard: Any = import_module("zstandard")
-    except ModuleNotFoundError as error:
-        raise missing_package("reading masks of the codec zstd", error) from error
-    frames = zstandard.ZstdDecompressor()
+def _below(removed: Positions, size: int) -> Positions:
+    """Ascending positions, after checking that they are below the size."""
+    if len(removed) and removed[-1] >= size:
+        raise ValueError(f"removed position {removed[-1]}, expected below {size}")
+    return removed
 
-    def decompress(frame: memoryview | bytes) -> bytes:
+
+@cache
+class _Zstandard(threading.local):
+    """A decompressor for each thread. The package is imported where it is needed."""
+
+    def __init__(self) -> None:
         try:
-            content: bytes = frames.decompress(frame)
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from error
-        return content
+            zstandard: Any = import_module("zstandard")
+        except ModuleNotFoundError as error:
+            raise missing_package("reading masks of the codec zstd", error) from error
+        self.frames, self.error = zstandard.ZstdDecompressor(), zstandard.ZstdError
 
-    return decompress
+
+def _decompressed(frame: memoryview) -> bytes:
+    """The content of a frame of Zstandard."""
+    zstandard = _Zstandard()
+    try:
+        content: bytes = zstandard.frames.decompress(frame)
+    except zstandard.error as error:
+        raise ValueError(str(error)) from error
+    return content
 
 
 def _bytes_of(payload: memoryview | bytes, expected: int) -> Bytes:
@@ -179,10 +108,7 @@ def _join_bytes(low: Bytes, high: Bytes) -> npt.NDArray[np.int64]:
     """16-bit numbers whose low and high bytes are stored separately."""
     if len(low) != len(high):
         raise ValueError(f"{len(low)} low bytes, expected {len(high)}, as there are high bytes")
-    joined = np.zeros((len(low), 8), np.uint8)
-    joined[:, 0] = low
-    joined[:, 1] = high
-    return joined.view("<i8").ravel()
+    return low.astype(np.int64) | high.astype(np.int64) << 8
 
 
 def _expand(

@@ -17,10 +17,9 @@ Positions = npt.NDArray[np.integer[Any]]
 
 _WORD = 64
 _ALL_KEPT = np.uint64(2**64 - 1)
-_UNPACKED = np.dtype((np.void, _WORD))  # the bytes of a word, which NumPy copies as one item
 
 
-def ascending(positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def ascending(positions: Positions) -> Positions:
     """The unique positions, sorted. np.unique, which hashes, takes 15 times as long."""
     positions = np.sort(positions)
     first = np.ones(len(positions), bool)
@@ -44,27 +43,14 @@ def write_packed(removed: Positions, size: int, out: Bytes) -> None:
     )
 
 
-def unpack(packed: Bytes, out: Bytes) -> None:
-    """Packed masks as one byte per position.
-
-    Nearly all positions are kept, so only 64-bit words with a removed position are unpacked.
+def removed_of_packed(packed: Bytes, size: int) -> Positions:
+    """The removed positions of packed masks, ascending. Nearly all positions are kept, so only
+    64-bit words with a removed one are unpacked.
     """
-    whole = len(out) // _WORD
-    words = packed[: whole * 8].view(np.uint64)
-    removing = (words != _ALL_KEPT).nonzero()[0]
-    unpacked = np.unpackbits(words[removing].view(np.uint8), bitorder="little")
-    out.fill(1)
-    out[: whole * _WORD].view(_UNPACKED)[removing] = unpacked.view(_UNPACKED)
-    rest = out[whole * _WORD :]
-    rest[:] = np.unpackbits(packed[whole * 8 :], count=len(rest), bitorder="little")
-
-
-def removed_of_packed(packed: Bytes, size: int) -> npt.NDArray[np.uint32]:
-    """The removed positions of packed masks, ascending."""
     whole = size // _WORD
     words = packed[: whole * 8].view(np.uint64)
     removing = np.flatnonzero(words != _ALL_KEPT)
     zeros = np.flatnonzero(np.unpackbits(words[removing].view(np.uint8), bitorder="little") == 0)
     in_words = removing[zeros // _WORD] * _WORD + zeros % _WORD
     rest = np.unpackbits(packed[whole * 8 :], count=size - whole * _WORD, bitorder="little")
-    return np.concatenate([in_words, whole * _WORD + np.flatnonzero(rest == 0)]).astype(np.uint32)
+    return np.concatenate([in_words, whole * _WORD + np.flatnonzero(rest == 0)])

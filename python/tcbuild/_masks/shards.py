@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import struct
-import threading
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import xxhash
 
 from tcbuild._files.manifest import RESTORE, Manifest, unreadable
 from tcbuild._files.remote import Url
 from tcbuild._files.shard_file import ShardFile
-from tcbuild._lazy import lazy_property
-from tcbuild._masks.codecs import CODECS, Codec
-from tcbuild._masks.masks import Bytes
+from tcbuild._masks.codecs import CODECS
+from tcbuild._masks.masks import Bytes, Positions
 from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
 
 _COUNT = struct.Struct("<I")
 _ENTRY = struct.Struct("<II")  # end of a payload, and its checksum
-
-T = TypeVar("T")
 
 
 class ShardMasks:
@@ -39,25 +34,24 @@ class ShardMasks:
         self._files: dict[int, ShardFile] = {}
         self._checked: dict[int, int] = {}  # samples, and where in their files their masks begin
         self._per_value: int = manifest["samples_per_value"]
-        size = sum(mask["size"] for mask in manifest["masks"])
+        self._size = sum(mask["size"] for mask in manifest["masks"])
         kind = manifest["variant"], manifest["codec"]
         if kind not in CODECS:
             raise ManifestError(
                 f"read {manifest.folder}: codec {kind[1]!r} of {kind[0]} is unknown", RESTORE
             )
-        # Not self: a cycle would keep files open until Python looks for cycles.
-        self._local = _Local(lambda: CODECS[kind](size))
+        self._decode = CODECS[kind]
 
-    def unordered(self, index: int) -> npt.NDArray[np.uint32]:
+    def unordered(self, index: int) -> Positions:
         """The removed positions; here they ascend."""
-        return self.removed(index)
+        with self._named(index) as number:
+            return self._decode(self._payload(number, index)[3], self._size)
 
     def read_into(self, index: int, parts: Sequence[Bytes]) -> None:
         """Reads the masks of full-masks raw, one after the other, into arrays. The checksum of a
         record is compared at its first read in a process; from then on, reading is all it takes.
         """
-        number = bisect_right(self._firsts, index) - 1
-        try:
+        with self._named(index) as number:
             if (start := self._checked.get(index)) is not None:
                 self._files[number].file.read_into(start, parts)
                 return
@@ -68,29 +62,19 @@ class ShardMasks:
             for part, found in zip(parts, np.split(content, np.cumsum([*map(len, parts)])[:-1])):
                 part[:] = found
             self._checked[index] = file.place(value, start)
-        except OSError as error:
-            raise unreadable(self._path(number), error) from error
-        except (ValueError, struct.error) as error:
-            raise self._damaged(number, index, error) from error
 
-    def removed(self, index: int) -> npt.NDArray[np.uint32]:
-        return self._read(index, lambda payload: self._local.codec.removed(payload))
-
-    def write_masks(self, index: int, out: Bytes) -> None:
-        self._read(index, lambda payload: self._local.codec.write_masks(payload, out))
-
-    def write_packed(self, index: int, out: Bytes) -> None:
-        self._read(index, lambda payload: self._local.codec.write_packed(payload, out))
-
-    def _read(self, index: int, decode: Callable[[memoryview], T]) -> T:
-        """Returns decode of a sample's payload."""
+    @contextmanager
+    def _named(self, index: int) -> Iterator[int]:
+        """The shard of a sample; what is wrong with it names both."""
         number = bisect_right(self._firsts, index) - 1
         try:
-            return decode(self._payload(number, index)[3])
+            yield number
         except OSError as error:
             raise unreadable(self._path(number), error) from error
         except (ValueError, struct.error) as error:
-            raise self._damaged(number, index, error) from error
+            raise DamagedRecordError(
+                f"read {self._path(number)}: sample {index}: {error}", RESTORE
+            ) from error
 
     def _payload(self, number: int, index: int) -> tuple[ShardFile, int, int, memoryview]:
         """The file of a shard, and a sample's value, the payload's start in it, and the payload."""
@@ -100,9 +84,6 @@ class ShardMasks:
         expected = min(self._per_value, shard["samples"] - value * self._per_value)
         start, payload = _payload(file, value, in_value, expected, self._seed + index)
         return file, value, start, payload
-
-    def _damaged(self, number: int, index: int, error: Exception) -> DamagedRecordError:
-        return DamagedRecordError(f"read {self._path(number)}: sample {index}: {error}", RESTORE)
 
     def _path(self, number: int) -> Path | Url:
         return self._manifest.folder / f"{self._shards[number]['name']}/data.mdb"
@@ -144,14 +125,3 @@ def _payload(
     if computed != stored:
         raise ValueError(f"its payload has checksum {computed:08x}, expected {stored:08x}")
     return len(directory) + start, memoryview(payload)
-
-
-class _Local(threading.local):
-    """A codec for each thread."""
-
-    def __init__(self, make: Callable[[], Codec]):
-        self._make = make
-
-    @lazy_property
-    def codec(self) -> Codec:
-        return self._make()
