@@ -18,9 +18,8 @@ from typing import Any as _Any
 
 from tcbuild import _notebook as _notebook
 from tcbuild import _program, errors
-from tcbuild._build import build, build_graph, diff
+from tcbuild._build import build, build_graph, diff, read_graph_folder
 from tcbuild._dataset import Dataset, Phenotype, open
-from tcbuild._graph.folder import read_graph_folder
 from tcbuild._graph.graph import CellGraph
 from tcbuild._publish import publish
 from tcbuild._sample import Sample

@@ -11,6 +11,7 @@ from typing import Any
 
 from tcbuild import _program, _tables
 from tcbuild._dataset import Dataset, open
+from tcbuild._graph.graph import CellGraph
 from tcbuild.errors import DifferenceError
 
 _CELLS = (".h5ad", ".zarr")
@@ -72,6 +73,16 @@ def build_graph(
         raise TypeError("build_graph: found no out, expected the folder to create")
     _program.show(_program.run("ingest", "graph", settings=given, timeout=timeout))
     return Path(given["out"])
+
+
+def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
+    """The graph in a folder that the program reads, in any of its forms, as a dataset has it. The
+    program makes its incidence in a temporary folder: a second for a yeast graph.
+    """
+    with tempfile.TemporaryDirectory(prefix="tcbuild-") as scratch:
+        out = Path(scratch) / "dataset"
+        _program.run("incidence", f"--graph={os.path.abspath(folder)}", f"--out={out}")
+        return open(out).graph
 
 
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) -> list[str]:

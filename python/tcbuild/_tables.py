@@ -132,28 +132,34 @@ def tables_of(data: Any) -> tuple[dict[str, pa.Table], list[str]]:
     """The tables of a PyG HeteroData, and names of its entries that are no columns.
 
     Nodes are named by node_ids. Other entries become columns: tensors with a row per node or edge,
-    and lists of texts.
+    and lists of texts; and torchcell's dicts of the genes of reactions, and of the terms of strata.
     """
     tables, left = {}, []
     for kind, store in (*data.node_items(), *data.edge_items()):
         name = kind if isinstance(kind, str) else "__".join(kind)
         columns = _ids(name, store) if isinstance(kind, str) else _ends(name, store)
         rows = len(next(iter(columns.values())))
+        if name == "reaction":
+            columns |= _genes_of_reactions(data, rows)
         for key, value in store.items():
-            if key in ("node_ids", "num_nodes", "edge_index", "hyperedge_index"):
+            if key in _OWN:
                 continue
-            column = _column(value, rows)
-            if column is None:
-                left.append(f"{name}.{key}")
-            else:
+            if key == "stratum_to_terms" and isinstance(value, dict):
+                value = _ranks(value, rows)
+            if (column := _column(value, rows)) is not None:
                 columns[key] = column
+            elif key != "reaction_to_genes" and not _is_empty(value):
+                left.append(f"{name}.{key}")
         tables[name] = pa.table(columns)
     return tables, left
 
 
+_OWN = ("node_ids", "num_nodes", "num_edges", "edge_index", "hyperedge_index")
+
+
 def _ids(name: str, store: Any) -> dict[str, Any]:
     if "node_ids" in store:
-        return {"id": pa.array(store["node_ids"])}
+        return {"id": pa.array(map(str, store["node_ids"]), pa.string())}
     if name == "gene":
         raise InputError(
             "read graph (HeteroData): its genes have no names",
@@ -172,16 +178,39 @@ def _ends(name: str, store: Any) -> dict[str, Any]:
     return {"src_index": pa.array(index[0]), "dst_index": pa.array(index[1])}
 
 
+def _genes_of_reactions(data: Any, reactions: int) -> dict[str, Any]:
+    """torchcell's genes of reactions as a column; some may be no genes of the graph."""
+    for _, store in data.edge_items():
+        if "reaction_to_genes" in store:
+            names = [store["reaction_to_genes"].get(row) for row in range(reactions)]
+            return {"reaction_to_genes": pa.array(names, pa.list_(pa.string()))}
+    return {}
+
+
+def _ranks(stratum_to_terms: Mapping[int, Any], terms: int) -> Any:
+    """The rank of each term among all, by stratum and in the order of torchcell's lists."""
+    listed = np.concatenate([stratum_to_terms[stratum] for stratum in sorted(stratum_to_terms)])
+    ranks = np.zeros(terms, np.int64)
+    ranks[listed] = np.arange(len(listed))
+    return ranks
+
+
 def _column(value: Any, rows: int) -> Any:
     """An entry of a store as a column; None if it is none."""
     if isinstance(value, list):
         texts = len(value) == rows and all(isinstance(text, str) for text in value)
         return pa.array(value) if texts else None
-    if not hasattr(value, "detach"):
+    try:
+        values = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+        if values.ndim == 0 or len(values) != rows or not values.size:
+            return None
+        column = pa.array(values.reshape(-1))
+    except (TypeError, pa.ArrowException):  # such as of bfloat16, and of sparse tensors
         return None
-    values = value.detach().cpu().numpy()
-    if values.ndim == 1 and len(values) == rows:
-        return pa.array(values)
-    if values.ndim == 2 and len(values) == rows and values.shape[1]:
-        return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
-    return None
+    for width in reversed(values.shape[1:]):
+        column = pa.FixedSizeListArray.from_arrays(column, width)
+    return column
+
+
+def _is_empty(value: Any) -> bool:
+    return hasattr(value, "numel") and not value.numel()

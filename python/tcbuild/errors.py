@@ -19,7 +19,6 @@ __all__ = [
     "DatasetError",
     "DifferenceError",
     "FormatVersionError",
-    "GraphError",
     "InputError",
     "ManifestError",
     "MissingFileError",
@@ -75,10 +74,6 @@ class SelectionError(DatasetError, ValueError):
 
 class AnnDataError(DatasetError, ValueError):
     """An AnnData file cannot be read as cells with conditions, or is not the one of a dataset."""
-
-
-class GraphError(DatasetError, ValueError):
-    """A graph folder is not valid input for tcbuild."""
 
 
 class DamagedRecordError(DatasetError):

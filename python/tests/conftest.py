@@ -93,6 +93,7 @@ def tcbuild(tmp_path_factory: pytest.TempPathFactory) -> Tcbuild:
         if not binary.exists():
             command = ["go", "build", "-o", str(binary), "./cmd/tcbuild"]
             subprocess.run(command, cwd=REPOSITORY, check=True)
+    os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"  # where tcbuild.build finds it
     return Tcbuild(binary)
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import pickle
-import random
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 
 from torch.utils.data import ConcatDataset
-from torch_geometric.data import Batch, HeteroData
+from torch_geometric.data import HeteroData
 from torch_geometric.loader import DataLoader
 
 import tcbuild as package
-import test_torchcell
 from oracle import split_edge_type
 from tcbuild import torchcell
 from tcbuild.torch import MaskGenerator
@@ -162,7 +158,7 @@ def test_a_mask_generator_refuses_pyg_batches_of_another_graph(everything, built
     generator = MaskGenerator(everything.datasets["indices"], "concatenated")
     *_, last = batches
     assert generator(last)
-    unknown = next(iter(DataLoader([torchcell_sample(["A"], [])], 1)))
+    unknown = next(iter(DataLoader([HeteroData(gene={"ids_pert": ["A"]})], 1)))
     for batch in (next(iter(batches)), unknown):
         node_types = batch.node_types
         with pytest.raises(ValueError, match="another graph or reaction rule"):
@@ -230,214 +226,16 @@ def test_phenotypes_may_be_statistics(everything):
         torchcell.Dataset(path, phenotypes=[], statistics=["fitness_se"])
 
 
-@pytest.mark.parametrize("rule", ["all", "gpr"])
-def test_tcbuild_builds_the_same_of_what_is_exported(everything, tcbuild, tmp_path, rule):
-    source = everything.datasets["full-masks"]
-    torchcell.export_cell_graph(torchcell.cell_graph(source), tmp_path / "out" / "graph")
-    torchcell.export_perturbations(
-        torchcell.Dataset(source, ["gene interaction"], ["fitness"]),
-        tmp_path / "perturbations.arrow",
-    )
-    built = {}
-    for name, graph, perturbations in (
-        ("exported", tmp_path / "out", tmp_path / "perturbations.arrow"),
-        ("original", everything.graph, everything.perturbations),
-    ):
-        inputs = [
-            "--graph",
-            graph,
-            "--perturbations",
-            perturbations,
-            "--out",
-            tmp_path / name,
-            "--reaction-rule",
-            rule,
-        ]
-        tcbuild.run("dataset", "--mode", "indices", *inputs)
-        built[name] = tcbuild.samples(tmp_path / name, len(everything.want))
-    for got, want in zip(built["exported"], built["original"], strict=True):
-        assert got.pop("attributes") == {} != want.pop("attributes")  # torchcell has none
-        phenotypes = want.pop("phenotypes")
-        rounded = {
-            name: None if value is None else float(np.float32(value))
-            for name, value in phenotypes.items()
-        }
-        assert got.pop("phenotypes") == rounded
-        assert got == want
-    cells = [torchcell.cell_graph(tmp_path / name) for name in built]
+def test_a_graph_is_built_of_its_heterodata(everything, tmp_path):
+    source = torchcell.cell_graph(everything.datasets["full-masks"])
+    samples = everything.perturbations
+    again = package.build(source, samples, tmp_path / "again", reaction_rule="gpr")
+    stored = package.open(everything.datasets["full-masks"])
+    assert [sample.masks.keys() for sample in again] == [s.masks.keys() for s in stored]
+    for got, want in zip(again, stored, strict=True):
+        assert (got.all_masks == want.all_masks).all()
+    cells = source, torchcell.cell_graph(again)
     for edge_type in cells[0].edge_types:
         for key in ("edge_index", "hyperedge_index", "stoichiometry"):
             if key in cells[0][edge_type]:
                 assert torch.equal(cells[0][edge_type][key], cells[1][edge_type][key])
-
-
-def torchcell_sample(genes, labels, statistics=()):
-    """HeteroData with phenotypes as torchcell's graph processors add them: (name, experiment,
-    value) each.
-    """
-    data = HeteroData()
-    gene = data["gene"]
-    gene.ids_pert = genes
-    for prefix, values in (
-        ("phenotype", labels or [("fitness", 0, float("nan"))]),
-        ("phenotype_stat", statistics),
-    ):
-        if values:
-            types = list(dict.fromkeys(name for name, _, _ in values))
-            gene[f"{prefix}_types"] = types
-            gene[f"{prefix}_values"] = torch.tensor([value for _, _, value in values])
-            gene[f"{prefix}_type_indices"] = torch.tensor(
-                [types.index(name) for name, _, _ in values]
-            )
-            gene[f"{prefix}_sample_indices"] = torch.tensor(
-                [experiment for _, experiment, _ in values]
-            )
-    return data
-
-
-def exported(samples, path):
-    torchcell.export_perturbations(samples, path)
-    return pa.ipc.open_file(path).read_all().to_pylist()
-
-
-def test_each_sample_is_a_row(tmp_path):
-    samples = [
-        torchcell_sample(
-            ["B", "A"],
-            [("fitness", 0, 0.5), ("score", 1, 2.0), ("fitness", 2, 0.25)],
-            [("fitness_se", 2, 4.0), ("p", 1, 0.125)],
-        ),
-        torchcell_sample(["C"], []),
-        torchcell_sample(["C"], [("fitness", 0, 3.0)], [("fitness_se", 0, 8.0)]),
-    ]
-    columns = [
-        "genes",
-        "sample_id",
-        "fitness",
-        "score",
-        "fitness_se",
-        "p",
-        "fitness#2",
-        "fitness_se#2",
-    ]
-    rows = exported(samples, tmp_path / "p.arrow")
-    assert list(rows[0]) == columns
-    nan = np.nan
-    want = [
-        [["A", "B"], "0", 0.5, 2.0, nan, 0.125, 0.25, 4.0],
-        [["C"], "1", nan, nan, nan, nan, nan, nan],
-        [["C"], "2", 3.0, nan, 8.0, nan, nan, nan],
-    ]
-    np.testing.assert_equal(rows, [dict(zip(columns, values, strict=True)) for values in want])
-
-
-def test_samples_of_a_torchcell_store_become_what_tcbuild_makes_of_it(tcbuild, tmp_path):
-    """Fitness, interactions and their statistics, some measured twice: the columns are those of the
-    store itself.
-    """
-    rng = random.Random(77)
-    records, samples = {}, []
-    statistics = {"fitness": "fitness_se", "gene_interaction": "gene_interaction_p_value"}
-    for number in range(40):
-        genes = sorted(rng.sample(test_torchcell.GENES, 2))
-        names = ["fitness", "gene_interaction", *rng.choices(list(statistics), k=rng.randrange(3))][
-            rng.randrange(2) :
-        ]
-        rng.shuffle(names)
-        values = [(name, i, float(np.float32(rng.gauss(1, 0.2)))) for i, name in enumerate(names)]
-        spreads = [float(np.float32(rng.random())) if rng.random() < 0.7 else None for _ in names]
-        experiments = [
-            test_torchcell.experiment(name, value, statistics[name], spread, genes)
-            for (name, _, value), spread in zip(values, spreads)
-        ]
-        records[str(number)] = json.dumps(experiments).encode()
-        samples.append(
-            torchcell_sample(
-                genes,
-                values,
-                [
-                    (statistics[name], i, spread)
-                    for (name, i, _), spread in zip(values, spreads)
-                    if spread is not None
-                ],
-            )
-        )
-    test_torchcell.write_store(tmp_path / "processed/lmdb", records)
-    assert len(exported(samples, tmp_path / "p.arrow")) == 40
-    graph = test_torchcell.write_graph(tmp_path / "graph")
-    got = {}
-    for name, source in (
-        ("store", tmp_path / "processed/lmdb"),
-        ("exported", tmp_path / "p.arrow"),
-    ):
-        options = ["--perturbations", source, "--attributes", ""]  # only the store has attributes
-        tcbuild.run("incidence", "--graph", graph, *options, "--out", tmp_path / name)
-        got[name] = tcbuild.samples(tmp_path / name, 40)
-    for sample in got["store"]:  # its kinds are always kept: masks need them
-        assert sample["attributes"].pop("kinds")
-    assert got["exported"] == got["store"]
-    assert "fitness_se#2" in got["store"][0]["phenotypes"]
-
-
-def test_samples_without_a_graph_are_exported(tmp_path):
-    sample = torchcell_sample(["YB", "YA"], [("fitness", 0, 0.5)])
-    gene = sample["gene"]
-    gene.perturbed_genes = gene.ids_pert
-    assert [row["genes"] for row in exported([sample], tmp_path / "both.arrow")] == [["YA", "YB"]]
-    del gene.ids_pert
-    (row,) = exported([sample], tmp_path / "p.arrow")
-    assert row == {"genes": ["YA", "YB"], "sample_id": "0", "fitness": 0.5}
-    gene.ids_pert = ["YA"]
-    with pytest.raises(ValueError, match=r"\['YA'\] and \['YA', 'YB'\] as its deleted.*\nhint: "):
-        exported([sample], tmp_path / "q.arrow")
-    del gene.ids_pert, gene.perturbed_genes
-    with pytest.raises(ValueError, match=r"sample 0: found none as its deleted genes.*\nhint: "):
-        exported([sample], tmp_path / "q.arrow")
-
-
-def test_what_no_row_can_hold_is_refused(everything, tmp_path):
-    good = torchcell_sample(["A"], [("fitness", 0, 0.5)])
-    named = [torchcell_sample(["A"], [("fitness", 0, 0.5)]) for _ in range(2)]
-    for data in named:
-        data.sample_id = "strain 1"
-    batch = Batch.from_data_list([good, good])
-    cases = [
-        (
-            ValueError,
-            [torchcell_sample(["A"], [("fitness", 0, 0.5), ("fitness", 0, 0.6)])],
-            "several values of fitness in experiment 0",
-        ),
-        (
-            ValueError,
-            [torchcell_sample(["A"], [("fitness", 0, 0.5)], [("fitness_se", 1, 0.6)])],
-            "experiment 1 has statistics and no phenotype",
-        ),
-        (
-            ValueError,
-            [torchcell_sample(["A"], [("genes", 0, 0.5)])],
-            "'genes', which is another column",
-        ),
-        (ValueError, named, "sample 1: found the name 'strain 1'"),
-        (TypeError, [batch], "HeteroDataBatch"),
-        (TypeError, [package.open(everything.datasets["indices"])[0]], "Sample"),
-    ]
-    for kind, samples, message in cases:
-        with pytest.raises(kind, match=f"(?s){message}.*\nhint: "):
-            torchcell.export_perturbations(samples, tmp_path / "p.arrow")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_failed_export_leaves_nothing(everything, tmp_path):
-    with pytest.raises(ValueError, match="does not end in .arrow"):
-        torchcell.export_perturbations([], tmp_path / "p.tsv")
-    data = torchcell.cell_graph(everything.datasets["indices"])
-    data["protein"].num_nodes = 3
-    with pytest.raises(ValueError, match=r"node type 'protein' has no node_ids\nhint: "):
-        torchcell.export_cell_graph(data, tmp_path / "graph")
-    del data["protein"], data["reaction"].node_ids
-    with pytest.raises(ValueError, match=r"node type 'reaction' has no node_ids\nhint: "):
-        torchcell.export_cell_graph(data, tmp_path / "graph")
-    assert not list(tmp_path.iterdir())
-    (tmp_path / "graph").mkdir()
-    with pytest.raises(FileExistsError, match="hint: "):
-        torchcell.export_cell_graph(data, tmp_path / "graph")

@@ -17,6 +17,7 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 
 from torch_geometric.data import HeteroData
 
+import tcbuild as package
 import torchcell_client as client
 from tcbuild import torchcell
 from test_torchcell import GENES, experiment, write_graph, write_store
@@ -27,13 +28,11 @@ RECORDED = Path(__file__).parent / "testdata/torchcell"
 
 def build(tcbuild, folder: Path, graph: HeteroData, records: list) -> Path:
     """A dataset of tcbuild from a cell graph and records of torchcell."""
-    torchcell.export_cell_graph(graph, folder / "graph")
     store = folder / "processed/lmdb"
     if not store.exists():
         texts = {str(number): json.dumps(record).encode() for number, record in enumerate(records)}
         write_store(store, texts)
-    inputs = ["--graph", folder / "graph", "--perturbations", store, "--out", folder / "out"]
-    tcbuild.run("incidence", *inputs)
+    package.build(graph, store, folder / "out")
     return folder / "out"
 
 

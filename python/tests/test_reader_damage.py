@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import shutil
@@ -212,67 +211,19 @@ def test_a_manifest_that_is_none(dataset, damage):
     complaint(error, str(path / "manifest.json"))
 
 
-def sealed(content) -> str:
-    """A manifest's text with the checksum that it should have."""
-    text = json.dumps(content | {"checksum": ""}) if isinstance(content, dict) else content
-    return text.replace(
-        '"checksum": ""',
-        f'"checksum": "{hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()}"',
-    )
-
-
-HOSTILE = {
-    "unknown key": lambda m: m | {"sampels": 3},
-    "unknown key of a shard": lambda m: (
-        m | {"shards": [m["shards"][0] | {"last": 1}, *m["shards"][1:]]}
-    ),
-    "missing key": lambda m: {key: value for key, value in m.items() if key != "phenotypes"},
-    "true for a number": lambda m: m | {"samples_per_value": True},
-    "text for a number": lambda m: m | {"samples": "300"},
-    "fraction": lambda m: m | {"samples": 300.0},
-    "negative": lambda m: m | {"samples_per_value": -64},
-    "huge number": lambda m: m | {"samples": 10**30},
-    "huge masks": lambda m: m | {"masks": [{"name": "gene", "size": 2**40}]},
-    "number for a list": lambda m: m | {"phenotypes": 2},
-    "null": lambda m: m | {"files": None},
-    "rule": lambda m: m | {"options": m["options"] | {"reaction_rule": "any"}},
-    "variant": lambda m: m | {"variant": "x" * 10**6},
-    "codec": lambda m: m | {"codec": "lz4"},
-    "identity": lambda m: m | {"identity": "\udcff" * 64},
-    "file outside": lambda m: (
-        m | {"files": [*m["files"], {"name": "../x", "bytes": 1, "sha256": ""}]}
-    ),
-    "file twice": lambda m: m | {"files": [*m["files"], m["files"][0]]},
-    "zero byte in a name": lambda m: (
-        m | {"files": [*m["files"], {"name": "a\0b", "bytes": 1, "sha256": ""}]}
-    ),
-    "file not listed": lambda m: m | {"files": m["files"][:-1]},
-    "part not listed": lambda m: (
-        m | {"files": [file for file in m["files"] if "part-" not in file["name"]]}
-    ),
-    "no samples_per_batch": lambda m: m | {"samples_per_batch": 0},
-    "part of a batch": lambda m: m | {"samples_per_part": m["samples_per_batch"] + 1},
-    "more samples than files": lambda m: m | {"samples": 2**62},
-    "column twice": lambda m: m | {"attributes": [{"name": "fitness", "type": "number"}]},
-    "column of another meaning": lambda m: m | {"phenotypes": [{"name": "perturbation_indices"}]},
-    "column of no text": lambda m: m | {"phenotypes": [{"name": "\udcff"}]},
-    "type of an attribute": lambda m: m | {"attributes": [{"name": "medium", "type": "date"}]},
-    "statistic of nothing": lambda m: (
-        m | {"phenotypes": [{"name": "fitness", "statistic_of": "growth"}]}
-    ),
-    "deep": lambda m: '{"format_version": 5, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
-    "long number": lambda m: '{"format_version": 5, "samples": ' + "9" * 10**5 + "}",
-    "version in words": lambda m: m | {"format_version": "2"},
-    "no text": lambda m: "\udcff",
+UNREADABLE = {
+    "deep": '{"format_version": 5, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
+    "long number": '{"format_version": 5, "samples": ' + "9" * 10**5 + "}",
+    "checksum": '{"format_version": 5, "checksum": 3}',
+    "no text": "\udcff",
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_sealed_manifest_that_fits_nothing(dataset, kind):
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_manifest_that_fits_nothing(dataset, kind):
     path = dataset("indices-zstd")
     file = path / "manifest.json"
-    text = sealed(HOSTILE[kind](json.loads(file.read_text())))
-    file.write_text(text, encoding="utf-8", errors="surrogatepass")
+    file.write_text(UNREADABLE[kind], encoding="utf-8", errors="surrogatepass")
     with pytest.raises(reader.errors.ManifestError) as error:
         reader.open(path)
     assert len(complaint(error, str(path))) < 1000

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tcbuild._files.manifest import RESTORE, Manifest
-from tcbuild._graph.graph import GPR, CellGraph, edges_by_index, is_node_type, load_graph
+from tcbuild._graph.graph import GPR, CellGraph, edges_of, is_node_type, load_graph
 from tcbuild._graph.names import Names
 from tcbuild._lazy import lazy_property
 from tcbuild._masks.incidence import CSR, build_incidence, rows_of_nodes
@@ -97,7 +97,7 @@ class Cell:
         elif GPR in self._sizes:
             nodes = self._sizes["gene"], self._sizes["reaction"]
             edges = self._read(
-                lambda table: edges_by_index(table, GPR, *nodes), f"graph/edges/{GPR}.arrow"
+                lambda table: edges_of(table, GPR, *nodes), f"graph/edges/{GPR}.arrow"
             )
             pairs = zip(*edges.tolist())
         return Removal(self._rows_of_nodes(), self._sizes["gene"], pairs, rules)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tcbuild._graph.columns import GraphColumns
-from tcbuild._table.columns import number_type, whole
+from tcbuild._table.columns import whole
 
-NODE_TYPES = ("gene", "reaction", "metabolite")  # those with a meaning, in canonical order
 _NODE_COLUMNS, _EDGE_COLUMNS = ("id",), ("src", "dst", "src_index", "dst_index")
 _SHOWN = 20  # types in a repr
-_WRONG = re.compile(r"[\x00-\x1f\x7f-\x9f|]")  # control characters, and what ids of genes lack
 GPR = "gene__gpr__reaction"
 RMR = "reaction__rmr__metabolite"
 MRM = "metabolite__reaction__metabolite"  # a hyperedge table: a metabolite, and its reaction
@@ -81,86 +76,42 @@ def is_node_type(name: str) -> bool:
     return "__" not in name
 
 
-def canonical_order(node_types: Iterable[str]) -> list[str]:
-    """Node types in canonical order."""
-    known = {name: rank for rank, name in enumerate(NODE_TYPES)}
-    return sorted(node_types, key=lambda name: (known.get(name, len(known)), name.encode()))
-
-
 def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGraph:
-    """Makes a graph from the tables of its node and edge types, whose names are in canonical order.
-
-    An edge table has the columns src_index and dst_index, or src and dst with ids. A wrong table is
-    a ValueError that names it.
+    """Makes a graph from a dataset's tables of its node and edge types, whose names are in
+    canonical order. A table without a column that it needs is a ValueError that names it.
     """
     nodes: dict[str, list[str]] = {}
     edges: dict[str, npt.NDArray[np.int32]] = {}
-    rules: list[str] = []
-    stoichiometry = w_growth = None
-    further: dict[str, GraphColumns] = {}
+    tables: dict[str, pa.Table] = {}
     for name in names:
-        content = table(name)
-        columns = content.column_names
-        if name in (RMR, MRM) and "stoichiometry" in columns:
-            numbers = _finite_numbers(content, name, "stoichiometry")
-            stoichiometry = numbers if name == RMR else stoichiometry
-            place = columns.index("stoichiometry")
-            content = content.set_column(place, "stoichiometry", pa.array(numbers))
-        without = _NODE_COLUMNS if is_node_type(name) else _EDGE_COLUMNS
-        further[name] = GraphColumns(content, without)
+        tables[name] = content = table(name)
         if is_node_type(name):
-            nodes[name] = _ids(content, name)
-            if name == "reaction" and "gpr" in columns:
-                rules = _texts(content, name, "gpr").to_pylist()
-            if name == "reaction" and "w_growth" in columns:
-                w_growth = _finite_numbers(content, name, "w_growth")
-            elif name == "reaction" and "subsystem" in columns:
-                subsystems = _texts(content, name, "subsystem").to_pylist()
-                w_growth = np.array([text == "Growth" for text in subsystems], np.float64)
+            nodes[name] = _column(content, name, "id").to_pylist()
         else:
-            source, target = ends_of(name)
-            by_index = "src_index" in columns or "dst_index" in columns
-            if by_index and ("src" in columns or "dst" in columns):
-                raise ValueError(f"{name}: found columns of ids and of indices, expected one pair")
-            sides = _nodes(nodes, name, source), _nodes(nodes, name, target)
-            if by_index:
-                edges[name] = edges_by_index(content, name, *map(len, sides))
-            else:
-                edges[name] = np.stack(
-                    [_end_by_id(content, name, end, ids) for end, ids in zip(("src", "dst"), sides)]
-                )
-    return CellGraph(nodes, edges, stoichiometry, rules, w_growth, further)
+            edges[name] = edges_of(content, name, *(len(nodes[end]) for end in ends_of(name)))
+    columns = {
+        name: GraphColumns(content, _NODE_COLUMNS if name in nodes else _EDGE_COLUMNS)
+        for name, content in tables.items()
+    }
+    none: Mapping[str, npt.NDArray[Any]] = {}
+    reactions, metabolism = columns.get("reaction", none), columns.get(RMR, none)
+    growth = reactions.get("w_growth")
+    if growth is None and "subsystem" in reactions:
+        growth = reactions["subsystem"] == "Growth"
+    rules = [text or "" for text in reactions["gpr"]] if "gpr" in reactions else []
+    growth = None if growth is None else np.asarray(growth, np.float64)
+    return CellGraph(nodes, edges, metabolism.get("stoichiometry"), rules, growth, columns)
 
 
-def _nodes(nodes: dict[str, list[str]], name: str, node_type: str) -> list[str]:
-    if node_type not in nodes:
-        raise ValueError(f"{name} needs the node table {node_type}, which is missing")
-    return nodes[node_type]
-
-
-def _ids(table: pa.Table, name: str) -> list[str]:
-    ids: list[str] = _texts(table, name, "id").to_pylist()
-    if (
-        len(set(ids)) == len(ids)
-        and all(node and node == node.strip() for node in ids)
-        and not _WRONG.search(" ".join(ids))
-    ):
-        return ids
-    seen: set[str] = set()
-    for row, node in enumerate(ids):
-        wrong = ""
-        if not node or node != node.strip():
-            wrong = "is empty, or begins or ends with a blank"
-        elif any(unicodedata.category(character) == "Cc" for character in node):
-            wrong = "contains a control character"
-        elif name == "gene" and "|" in node:
-            wrong = "contains a |, which separates the genes of a perturbation set"
-        elif node in seen:
-            wrong = "occurs twice"
-        if wrong:
-            raise ValueError(f"{name}: id {node!r} of row {row} {wrong}")
-        seen.add(node)
-    return ids
+def edges_of(table: pa.Table, name: str, sources: int, targets: int) -> npt.NDArray[np.int32]:
+    """The node indices of both ends of the edges, below the numbers of nodes."""
+    ends = [whole(_column(table, name, column), np.int32) for column in ("src_index", "dst_index")]
+    for indices, nodes in zip(ends, (sources, targets)):
+        if len(indices) and not 0 <= indices.min() <= indices.max() < nodes:
+            raise ValueError(
+                f"{name}: indices from {indices.min()} to {indices.max()}, expected below {nodes:,}"
+            )
+    return np.stack(ends)
 
 
 def _column(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
@@ -169,91 +120,3 @@ def _column(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
             f"{name}: found columns {', '.join(table.column_names)}, expected {column}"
         )
     return table.column(column)
-
-
-def _texts(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
-    """A column of text or integers as text. A missing value is empty."""
-    values = _column(table, name, column)
-    if not (
-        _is_text(values.type) or pa.types.is_integer(values.type) or pa.types.is_null(values.type)
-    ):
-        raise ValueError(f"{name}: column {column}: found type {values.type}, expected text")
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    texts = values.cast(pa.string())
-    return pc.fill_null(texts, "") if texts.null_count else texts
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return any(
-        is_kind(kind)
-        for is_kind in (
-            *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-            *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
-        )
-    )
-
-
-def _finite_numbers(table: pa.Table, name: str, column: str) -> npt.NDArray[np.float64]:
-    values = _column(table, name, column)
-    if _is_text(values.type):
-        numbers = [_number(text) for text in _texts(table, name, column).to_pylist()]
-    elif pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
-        numbers = [float("nan") if value is None else float(value) for value in values.to_pylist()]
-    else:
-        raise ValueError(f"{name}: column {column}: found type {values.type}, expected numbers")
-    for row, number in enumerate(numbers):
-        if not math.isfinite(number):
-            raise ValueError(
-                f"{name}: {column} of row {row} is {values[row]}, expected a finite number"
-            )
-    return np.array(numbers, np.float64)
-
-
-def _number(text: str) -> float:
-    """A decimal number, by the program's rules; anything else is NaN, and so is 1e-400, whose
-    nearest float is 0.
-    """
-    decimal = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text.strip(), re.ASCII)
-    if decimal is None or (float(decimal[0]) == 0 and re.search("[1-9]", decimal[1])):
-        return float("nan")
-    return float(decimal[0])
-
-
-def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
-    """The node indices of one end of the edges, from ids."""
-    wanted = _texts(table, name, end)
-    found = pc.index_in(wanted, value_set=pa.array(ids, pa.string()))
-    if found.null_count:
-        row = int(np.argmin(found.is_valid().to_numpy()))
-        raise ValueError(
-            f"{name}: {end} of edge {row} is {wanted[row]}, expected one of {len(ids):,} ids"
-        )
-    indices: npt.NDArray[np.int32] = whole(found, np.int32)
-    return indices
-
-
-def edges_by_index(table: pa.Table, name: str, sources: int, targets: int) -> npt.NDArray[np.int32]:
-    """The node indices of both ends of the edges, as stored, below the numbers of nodes."""
-    ends = ("src", sources), ("dst", targets)
-    return np.stack([_end_by_index(table, name, end, nodes) for end, nodes in ends])
-
-
-def _end_by_index(table: pa.Table, name: str, end: str, nodes: int) -> npt.NDArray[np.int32]:
-    values = _column(table, name, f"{end}_index")
-    if _is_text(values.type):
-        values = pc.utf8_trim_whitespace(_texts(table, name, f"{end}_index")).cast(pa.int64())
-    elif not pa.types.is_integer(values.type):
-        raise ValueError(f"{name}: column {end}_index: found type {values.type}, expected integers")
-    if values.null_count:
-        missing = int(np.argmin(values.is_valid().to_numpy()))
-        raise ValueError(f"{name}: {end}_index of edge {missing} is missing, expected an integer")
-    indices = whole(values, number_type(values.type))
-    if len(indices) and not 0 <= indices.min() <= indices.max() < nodes:
-        raise ValueError(
-            f"{name}: {end} indices from {indices.min()} to {indices.max()}, expected below "
-            f"{nodes:,}"
-        )
-    return indices.astype(np.int32)

@@ -18,7 +18,7 @@ from tcbuild._graph.graph import MRM, is_node_type, split_edge_type
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
-    """The unperturbed graph of a dataset (or its folder), of a graph folder of Arrow tables,
+    """The unperturbed graph of a dataset (or its folder), of a graph folder,
     or of a CellGraph.
 
     node types: num_nodes, node_ids (list of ids, by index)

@@ -1,10 +1,10 @@
-"""Samples and batches with torchcell's names, in both directions.
+"""Samples and batches with torchcell's names.
 
     graph = tcbuild.torchcell.cell_graph("cell/indices")           # or a graph folder
     dataset = tcbuild.torchcell.Dataset("cell/indices", phenotypes=["fitness"])
     loader = tcbuild.torchcell.DataLoader(dataset, batch_size=28)
-    tcbuild.torchcell.export_cell_graph(graph, "exported/graph")
-    tcbuild.torchcell.export_perturbations(samples, "exported/perturbations.arrow")
+
+`tcbuild.build` takes torchcell's cell graphs, and its stores as samples.
 
 It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader
 takes the samples too, but copies each edge list for each sample of a batch.
@@ -15,7 +15,6 @@ from tcbuild.errors import missing_package as _missing_package
 try:
     from tcbuild.torchcell._cell_graph import cell_graph
     from tcbuild.torchcell._dataset import Dataset
-    from tcbuild.torchcell._export import export_cell_graph, export_perturbations
     from tcbuild.torchcell._loader import DataLoader, LazyCollater
 except ModuleNotFoundError as error:
     raise _missing_package("tcbuild.torchcell", error) from error
@@ -25,8 +24,6 @@ __all__ = [
     "Dataset",
     "LazyCollater",
     "cell_graph",
-    "export_cell_graph",
-    "export_perturbations",
 ]
 
 

@@ -19,7 +19,7 @@ GENES = "reaction_to_genes"  # a column of reactions: the names of their genes
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
-    """The unperturbed graph of a dataset (or its folder), of a graph folder of Arrow tables,
+    """The unperturbed graph of a dataset (or its folder), of a graph folder,
     or of a CellGraph.
 
     node types: num_nodes, node_ids (list of ids, by index)
