@@ -4,6 +4,7 @@ graph.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 
@@ -60,15 +61,6 @@ def test_masks_are_those_of_the_oracle(built, form):
     )
 
 
-def test_masks_are_the_same_as_a_device_makes_them(built, monkeypatch):
-    """A device gets slots for all that could be removed, a pass at a time; so does the CPU here."""
-    most = lambda ends, genes, longest: genes * longest  # noqa: E731
-    monkeypatch.setattr(mask_generator, "_most_removals", most)
-    for slots in (1 << 15, 97):
-        monkeypatch.setattr(mask_generator, "_SLOTS_FLOOR", slots)
-        assert_masks(tt.MaskGenerator(built.datasets["incidence"])(*inputs(built.want)), built.want)
-
-
 def test_any_variant_will_do(everything):
     for path in everything.datasets.values():
         for dataset in (path, package.open(path), opened(path)):
@@ -115,12 +107,12 @@ class LiveMemory(TorchDispatchMode):
 
 
 def test_a_device_is_never_waited_for_and_needs_little_memory(tcbuild, tmp_path, monkeypatch):
-    """Fake CUDA tensors have no values, so anything that would have to read one fails. Triton's
-    kernel reads none on the host, and takes no fake ones.
-    """
+    """Fake CUDA tensors have no values, so anything that would have to read one fails."""
+    pytest.importorskip("triton", reason="Triton is not installed")
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    monkeypatch.setattr(mask_generator, "_has_triton", lambda device: False)
+    monkeypatch.setattr(mask_generator, "_has_triton", lambda device: True)
+    monkeypatch.setattr(torch.cuda, "device_of", contextlib.nullcontext)
     tcbuild.run("synth", "--scale", "yeast", "--samples", 1, "--out", tmp_path / "yeast")
     tcbuild.run(
         "incidence", "--graph", tmp_path / "yeast" / "graph", "--out", tmp_path / "incidence"

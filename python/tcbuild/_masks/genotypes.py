@@ -1,15 +1,13 @@
-"""Repeated genotypes of a batch, whose masks are worked out once."""
+"""Repeated genotypes of a batch, whose masks are read once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 T = TypeVar("T")
 
@@ -21,48 +19,11 @@ def per_genotype(
 
     genes, ptr: sample b deletes genes[ptr[b]:ptr[b + 1]], ascending
     """
-    firsts, numbers = _distinct(genes, ptr)
-    found = [find(b) for b in firsts]
-    return [found[number] for number in numbers]
-
-
-class Genotypes(NamedTuple):
-    """The genotypes of a batch in which most samples repeat one, on its device.
-
-    genes, ptr: genotype g deletes genes[ptr[g]:ptr[g + 1]]. numbers: int64 [B], each sample's
-    """
-
-    genes: Tensor
-    ptr: Tensor
-    numbers: Tensor
-
-    @classmethod
-    def of(
-        cls, genes: npt.NDArray[np.integer[Any]], ptr: npt.NDArray[np.int64]
-    ) -> Genotypes | None:
-        """On the host; None if few samples repeat one, so that it costs more than it saves."""
-        firsts, numbers = _distinct(genes, ptr)
-        if 2 * len(firsts) >= len(numbers):
-            return None
-        parts = [genes[ptr[b] : ptr[b + 1]] for b in firsts]
-        ends = np.cumsum([0, *map(len, parts)])
-        found = np.concatenate(parts).astype(np.int64), ends, np.array(numbers)
-        return cls(*map(torch.from_numpy, found))
-
-    def to(self, device: torch.device) -> Genotypes:
-        return Genotypes(*(each.to(device, non_blocking=True) for each in self))
-
-
-def _distinct(
-    genes: npt.NDArray[np.integer[Any]], ptr: npt.NDArray[np.int64]
-) -> tuple[list[int], list[int]]:
-    """The first sample of each genotype, and the number of each sample's genotype."""
-    known: dict[bytes, int] = {}
-    firsts: list[int] = []
-    numbers: list[int] = []
+    known: dict[bytes, T] = {}
+    found = []
     for sample, (start, end) in enumerate(pairwise(ptr.tolist())):
-        number = known.setdefault(genes[start:end].tobytes(), len(known))
-        if number == len(firsts):
-            firsts.append(sample)
-        numbers.append(number)
-    return firsts, numbers
+        key = genes[start:end].tobytes()
+        if key not in known:
+            known[key] = find(sample)
+        found.append(known[key])
+    return found

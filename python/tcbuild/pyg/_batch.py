@@ -12,7 +12,6 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 
 from tcbuild._graph.graph import MRM, split_edge_type
-from tcbuild._masks.genotypes import Genotypes
 from tcbuild._masks.layout import Removals
 from tcbuild._table.rows import position, selected, selects_several
 from tcbuild.errors import unknown_name
@@ -100,12 +99,6 @@ class Batch(Annotated, FilteredEdges, Small):
     @property
     def _attributes(self) -> Attributes | None:  # type: ignore[override]
         return self._packed.attributes
-
-    @property
-    def genotypes(self) -> Genotypes | None:
-        """For a MaskGenerator, which makes the masks of each genotype once."""
-        found = Genotypes.of(self._packed.genes, self._packed.ptr)
-        return found and found.to(self._device())
 
     def deleted_genes(self) -> tuple[Tensor, Tensor]:
         """The deleted genes and their ptr, for a MaskGenerator."""

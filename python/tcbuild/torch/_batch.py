@@ -15,7 +15,6 @@ from torch import Tensor
 
 import tcbuild
 from tcbuild._lazy import lazy_property
-from tcbuild._masks.genotypes import Genotypes
 from tcbuild._masks.layout import (
     Encoding,
     Form,
@@ -81,7 +80,6 @@ class Batch(Annotated, FilteredEdges):
     _removals: Removals | None = None
     _edges: Edges | None = None
     _attributes: Attributes | None = None
-    _genotypes: Genotypes | None = None
 
     def __post_init__(self) -> None:
         mark_basis(self.deleted, self.mask_basis)
@@ -104,11 +102,6 @@ class Batch(Annotated, FilteredEdges):
             masks = ByName("mask", self._removed().masks(self._device()))
         object.__setattr__(self, "_written", _version(masks))
         return masks
-
-    @property
-    def genotypes(self) -> Genotypes | None:
-        """For a MaskGenerator, which makes the masks of each genotype once."""
-        return self._genotypes and self._genotypes.to(self._device())
 
     def _device(self) -> torch.device:
         return self.sample_indices.device
@@ -260,7 +253,6 @@ def collate(
         removals,
         Edges.of(datasets[0]),
         Attributes(datasets, indices, names),
-        Genotypes.of(genes, ptr) if masks is None else None,  # a generator makes the masks
     )
 
 

@@ -14,18 +14,12 @@ from torch import Tensor, nn
 
 import tcbuild
 from tcbuild._graph.graph import RMR, ends_that_count
-from tcbuild._masks.genotypes import Genotypes
+from tcbuild._masks.incidence import CSR
 from tcbuild._masks.layout import Form, MaskLayout
 from tcbuild.errors import ByName
 from tcbuild.torch._basis import basis_of
 from tcbuild.torch._batch import Batch
 from tcbuild.torch._reaction_rules import ReactionRules
-
-# A slot is the space for one removed position on its way to the buffer. It takes about 40 bytes, so
-# slots for 1/256 of the buffer's bytes stay below a fifth of it; fewer than the floor are not worth
-# a separate pass.
-_SLOTS_PER_BYTE = 1 / 256
-_SLOTS_FLOOR = 1 << 13
 
 
 class MaskGenerator(nn.Module):
@@ -41,13 +35,11 @@ class MaskGenerator(nn.Module):
     process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
     model, whose buffers are broadcast.
 
-    A call never waits for the device. On a GPU it fills the masks in
-    one kernel, and writes the zeros in one of Triton. Where Triton is missing, or the GPU is older
-    than its support, torch's operations do: as only the device knows the number of removed
-    positions, with slots for the most that the batch could remove, one pass at a time. Memory: the
-    masks, and without Triton at most a fifth of that (2 MB for small graphs).
+    On a GPU with Triton, a call never waits for the device: it fills the masks in one kernel, and
+    writes the zeros in one of Triton. Where Triton is missing, or the GPU is older than its
+    support, torch's operations do, and the host waits for the number of removed positions.
 
-    A CUDA graph may hold a call. As its tensors keep their sizes, fill deleted up with
+    A CUDA graph may then hold a call. As its tensors keep their sizes, fill deleted up with
     -1, and deleted_ptr, for a smaller batch, with its last value: the samples that
     this adds delete nothing.
 
@@ -76,23 +68,15 @@ class MaskGenerator(nn.Module):
 
         # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at
         # genes.
-        names = ["gene", *(name for name in incidence if "gene" in ends_that_count(name))]
-        offsets = [
-            np.arange(self.genes + 1),
-            *(incidence[name].offsets[: self.genes + 1] for name in names[1:]),
-        ]
-        positions = [
-            np.arange(self.genes, dtype=np.int32),
-            *(
-                incidence[name].positions[: incidence[name].offsets[self.genes]]
-                for name in names[1:]
-            ),
-        ]
+        own = CSR(np.arange(self.genes + 1, dtype=np.int32), np.arange(self.genes, dtype=np.int32))
+        rows = {"gene": own} | {
+            name: csr for name, csr in incidence.items() if "gene" in ends_that_count(name)
+        }
+        names, ends = [*rows], [csr.offsets[: self.genes + 1] for csr in rows.values()]
+        positions = [csr.positions[: end[-1]] for csr, end in zip(rows.values(), ends)]
         first = np.cumsum([0, *(len(part) for part in positions[:-1])])
-        row_offsets = np.stack([part + start for part, start in zip(offsets, first)])
-        self.longest = int(
-            np.diff(row_offsets).sum(axis=0).max(initial=0)
-        )  # positions that one gene can remove
+        row_offsets = np.stack([end + start for end, start in zip(ends, first)])
+        self.longest = int(np.diff(row_offsets).max(initial=0))  # of the rows
         sizes = np.array(self.layout.sizes)
         ranks = [self.layout.names.index(name) for name in names]
         self._buffer("row_offsets", row_offsets.astype(np.int64))
@@ -120,7 +104,7 @@ class MaskGenerator(nn.Module):
 
     def forward(
         self,
-        batch: Batch | Mapping[str, Any] | Tensor | Genotypes,
+        batch: Batch | Mapping[str, Any] | Tensor,
         deleted_ptr: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in
@@ -140,30 +124,13 @@ class MaskGenerator(nn.Module):
         synchronisation.
         """
         compiling = torch.compiler.is_compiling()
-        if not isinstance(batch, (Tensor, Genotypes)):
-            genotypes = None if compiling else getattr(batch, "genotypes", None)
-            genes, deleted_ptr = self._deleted(batch)
-            batch = genotypes if isinstance(genotypes, Genotypes) else genes
-        elif not compiling and isinstance(batch, Tensor) and (basis := basis_of(batch)):
+        if not isinstance(batch, Tensor):
+            batch, deleted_ptr = self._deleted(batch)
+        elif not compiling and (basis := basis_of(batch)):
             self._check_basis({basis})
-        if isinstance(batch, Genotypes):
-            self._checked(batch.genes, batch.ptr)
-            return self._repeated(batch)
         genes, ptr = self._checked(batch, deleted_ptr)
-        if compiling:
-            return self.layout.views(self._masks(genes, ptr), ptr.size(0) - 1)
-        buffer = self._masks(genes, ptr)
-        return ByName("mask", self.layout.views(buffer, ptr.size(0) - 1))
-
-    def _repeated(self, genotypes: Genotypes) -> dict[str, Tensor]:
-        """The masks of a batch, each genotype's made once."""
-        few, size = len(genotypes.ptr) - 1, len(genotypes.numbers)
-        buffer = self._masks(genotypes.genes, genotypes.ptr)
-        every = buffer.new_empty(size * sum(self.layout.widths))
-        rows = self.layout.rows(buffer, few).values(), self.layout.rows(every, size).values()
-        for row, repeated in zip(*rows):
-            torch.index_select(row, 0, genotypes.numbers, out=repeated)
-        return ByName("mask", self.layout.views(every, size))
+        masks = self.layout.views(self._masks(genes, ptr), ptr.size(0) - 1)
+        return masks if compiling else ByName("mask", masks)
 
     def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
         """Perturbation indices and ptr of a batch with the generator's graph and rule."""
@@ -258,33 +225,26 @@ def _remove(
     """Writes zeros to the buffer of a batch, at the positions in the deleted genes' rows, after
     checking that they are genes and that ptr fits.
     """
-    genes = _in_graph(genes, ptr, row_offsets.size(1) - 1)
-    if not len(genes) or not len(buffer):
-        return
+    count, size = row_offsets.size(1) - 1, ptr.size(0) - 1
     if _has_triton(buffer.device):
         from tcbuild.torch._scatter import remove_rows
 
-        remove_rows(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+        genes = _in_graph_later(genes, ptr, count)
+        if genes.size(0) and buffer.size(0):
+            remove_rows(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
         return
-    every = torch.arange(len(genes), device=genes.device)
-    sample = (torch.searchsorted(ptr, every, right=True) - 1).clamp_(max=len(ptr) - 2)
+    genes = _in_graph(genes, ptr, count)
     # [types, K]: a segment is one type's row of one deleted gene
-    row_starts = row_offsets.index_select(1, genes)
-    lengths = ((row_offsets.index_select(1, genes + 1) - row_starts) * (every < ptr[-1])).view(-1)
+    begin = row_offsets.index_select(1, genes)
+    lengths = (row_offsets.index_select(1, genes + 1) - begin).view(-1)
+    samples = torch.arange(size, device=ptr.device).repeat_interleave(ptr.diff())
+    masks = (starts[:, None] * size + widths[:, None] * samples).view(-1)
     ends = lengths.cumsum(0)
-    some = ends[-1] > 0  # otherwise the slots repeat what is at address 0
-    to_entry = row_starts.view(-1) - (ends - lengths)
-    to_address = (starts[:, None] * (len(ptr) - 1) + widths[:, None] * sample).view(-1)
-    most = _most_removals(ends, len(genes), longest)
-    per_pass = max(_SLOTS_FLOOR, int(len(buffer) * _SLOTS_PER_BYTE))
-    for begin in range(0, most, per_pass):
-        slots = torch.arange(begin, min(begin + per_pass, most), device=buffer.device)
-        slots = torch.minimum(slots, ends[-1] - 1)  # superfluous slots repeat the last removal
-        segment = torch.searchsorted(ends, slots, right=True)
-        entries = slots.add_(to_entry.index_select(0, segment)).mul_(some)
-        addresses = positions.index_select(0, entries) + to_address.index_select(0, segment)
-        addresses.mul_(some)
-        buffer.index_copy_(0, addresses, buffer.index_select(0, addresses).logical_and_(~some))
+    segment = torch.arange(len(lengths), device=ptr.device).repeat_interleave(lengths)
+    entries = torch.arange(len(segment), device=ptr.device)
+    entries += (begin.view(-1) - (ends - lengths)).index_select(0, segment)
+    addresses = positions.index_select(0, entries) + masks.index_select(0, segment)
+    buffer.index_fill_(0, addresses, 0)
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -309,49 +269,23 @@ def _is_opaque(device: torch.device) -> bool:
 
 _is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)  # since 2.7
 
-
-@torch.library.custom_op("tcbuild::remove", mutates_args=("buffer",))
-def remove_compiled(
-    buffer: Tensor,
-    genes: Tensor,
-    ptr: Tensor,
-    row_offsets: Tensor,
-    positions: Tensor,
-    widths: Tensor,
-    starts: Tensor,
-    longest: int,
-) -> None:
-    """_remove as one step of a compiled or exported graph."""
-    _remove(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+remove_compiled = torch.library.custom_op("tcbuild::remove", _remove, mutates_args=("buffer",))
+remove_compiled.register_fake(lambda *_: None)
 
 
-@remove_compiled.register_fake
-def _(*_: Any) -> None:
-    return
-
-
-def _most_removals(ends: Tensor, genes: int, longest: int) -> int:
-    """The number of positions that the genes remove; on a device, to avoid waiting for it, an upper
-    bound.
-    """
-    return int(ends[-1]) if ends.device.type == "cpu" else genes * longest
+def _in_graph_later(genes: Tensor, ptr: Tensor, count: int) -> Tensor:
+    """_in_graph for a device that is not waited for; those behind ptr[-1] become any gene."""
+    in_range, fits = _fits(genes, ptr, count)
+    torch._assert_async(in_range, f"a perturbation index is not in [0, {count})")
+    torch._assert_async(fits, "deleted_ptr does not ascend from 0 to the number of deleted")
+    return genes.clamp(0, count - 1)
 
 
 def _in_graph(genes: Tensor, ptr: Tensor, count: int) -> Tensor:
     """The genes, after checking that those up to ptr[-1] are among count, that the others are -1,
-    and that ptr fits. The device's still have the others, as any gene.
+    and that ptr fits.
     """
-    deleted = torch.arange(len(genes), device=genes.device) < ptr[-1]
-    in_range = ((genes >= 0) & (genes < count) | ~deleted).all()
-    ascends = (ptr[0] == 0) & (ptr[-1] <= len(genes)) & (ptr[1:] >= ptr[:-1]).all()
-    fits = ascends & ((genes == -1) | deleted).all()
-    if genes.device.type != "cpu" or torch.compiler.is_compiling():
-        torch._assert_async(in_range, f"a perturbation index is not in [0, {count})")
-        torch._assert_async(
-            fits,
-            "deleted_ptr does not ascend from 0 to the number of deleted",
-        )
-        return genes.clamp(0, count - 1)
+    in_range, fits = _fits(genes, ptr, count)
     if not in_range:
         wrong = int(((genes < 0) | (genes >= count)).nonzero()[0])
         raise IndexError(
@@ -367,3 +301,11 @@ def _in_graph(genes: Tensor, ptr: Tensor, count: int) -> Tensor:
             "hint: pass both of one batch"
         )
     return genes[: int(ptr[-1])]
+
+
+def _fits(genes: Tensor, ptr: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Whether the genes up to ptr[-1] are among count; whether ptr fits, and the others are -1."""
+    deleted = torch.arange(len(genes), device=genes.device) < ptr[-1]
+    in_range = ((genes >= 0) & (genes < count) | ~deleted).all()
+    ascends = (ptr[0] == 0) & (ptr[-1] <= len(genes)) & (ptr[1:] >= ptr[:-1]).all()
+    return in_range, ascends & ((genes == -1) | deleted).all()
