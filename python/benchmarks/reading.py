@@ -33,7 +33,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
 
-    columns = ("labels", f"batch of {BATCH}", "removed", "packed", "all masks")
+    columns = ("labels", f"batch of {BATCH}", "removed", "all masks")
     print(f"{'ms per sample':>24}", *(f"{column:>12}" for column in columns))
     for path in arguments.datasets:
         dataset = tcbuild.open(path)
@@ -65,8 +65,8 @@ def combinations(dataset: tcbuild.Dataset) -> list[float]:
 
 
 def measure(dataset: tcbuild.Dataset, samples: int) -> list[float]:
-    """Milliseconds per sample for labels, perturbations of a batch, removed positions, packed
-    masks, and masks as bool.
+    """Milliseconds per sample for labels, perturbations of a batch, removed positions,
+    and masks as bool.
     """
     chance = np.random.default_rng(0)
     order = chance.integers(len(dataset), size=samples).tolist()
@@ -75,7 +75,6 @@ def measure(dataset: tcbuild.Dataset, samples: int) -> list[float]:
         median_milliseconds(lambda i: dataset[i].phenotypes, order),
         median_milliseconds(dataset.perturbations, batches) / BATCH,
         median_milliseconds(lambda i: dataset[i].removed, order),
-        median_milliseconds(lambda i: dataset[i].packed, order),
         median_milliseconds(lambda i: dataset[i].masks, order),
     ]
 

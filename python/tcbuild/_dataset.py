@@ -20,7 +20,7 @@ from tcbuild._graph.cell import Cell
 from tcbuild._graph.graph import CellGraph
 from tcbuild._masks.computed import ComputedMasks
 from tcbuild._masks.incidence import CSR
-from tcbuild._masks.masks import Bytes, Positions, ascending, write_masks, write_packed
+from tcbuild._masks.masks import Bytes, Positions, ascending, write_masks
 from tcbuild._masks.removal import Removal
 from tcbuild._masks.shards import ShardMasks
 from tcbuild._parts import Parts
@@ -469,14 +469,6 @@ class Dataset:
             self._masks.read_into(row, [into])
         else:
             write_masks(self._masks.unordered(row), into)
-
-    def fill_packed(self, index: SupportsIndex, out: npt.NDArray[np.uint8]) -> None:
-        """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], packed like
-        np.packbits(bitorder="little").
-        """
-        size = int(self.mask_offsets[-1])
-        into = _as_bytes(out, -(-size // 8))
-        write_packed(self._masks.unordered(self._row(index)), size, into)
 
     def perturbations(
         self, indices: slice | Iterable[SupportsIndex]

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tcbuild._lazy import lazy_property
-from tcbuild._masks.masks import Bytes
 from tcbuild._table.kinds import Kinds, Perturbed
 from tcbuild._table.sample_table import Labels, Table
 from tcbuild.errors import ByName
@@ -31,7 +30,6 @@ class Source(Protocol):
     def genes(self) -> list[str]: ...
     def read_removed(self, index: int) -> npt.NDArray[np.uint32]: ...
     def fill_masks(self, index: int, out: npt.NDArray[np.bool_ | np.uint8]) -> None: ...
-    def fill_packed(self, index: int, out: Bytes) -> None: ...
 
 
 class Sample:
@@ -129,10 +127,3 @@ class Sample:
                 for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
             },
         )
-
-    @lazy_property
-    def packed(self) -> Bytes:
-        """all_masks with 8 positions per byte, in little bit order: an eighth of the memory."""
-        packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)
-        self._dataset.fill_packed(self.index, packed)
-        return packed

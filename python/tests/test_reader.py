@@ -69,14 +69,10 @@ def check_the_forms_of_masks(dataset, sample):
     assert sample.removed.dtype == np.uint32 and np.array_equal(
         sample.removed, np.flatnonzero(~masks)
     )
-    assert np.array_equal(sample.packed, np.packbits(masks, bitorder="little"))
     for dirt in (0, 255):
         out = np.full(size, dirt, np.uint8)
         dataset.fill_masks(sample.index, out)
         assert np.array_equal(out, masks.astype(np.uint8))
-        packed = np.full((size + 7) // 8, dirt, np.uint8)
-        dataset.fill_packed(sample.index, packed)
-        assert np.array_equal(packed, sample.packed)
 
 
 @pytest.mark.parametrize("name", BUILDS)

@@ -23,7 +23,6 @@ READS = {
     "attributes": lambda dataset: sorted(dataset[70].attributes.items()),
     "removed": lambda dataset: dataset[70].removed.tobytes(),
     "masks": lambda dataset: {name: mask.tobytes() for name, mask in dataset[70].masks.items()},
-    "packed": lambda dataset: dataset[70].packed.tobytes(),
     "genes": lambda dataset: dataset[70].deleted_genes,
     "graph": lambda dataset: dataset.graph.nodes,
     "incidence": lambda dataset: [csr.positions.tobytes() for csr in dataset.incidence.values()],

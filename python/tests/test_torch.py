@@ -17,7 +17,6 @@ import tcbuild.torch as tt
 from torch_cases import VARIANTS, built_case, opened, want_mask
 
 FORMS = ["stacked", "concatenated"]
-ENCODINGS = ["bool", "uint8", "bits"]
 
 
 @pytest.fixture(
@@ -48,13 +47,12 @@ def test_a_sample_is_that_of_the_oracle(built, variant):
             assert mask.dtype == bool and mask.tolist() == want_mask(want, name)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_batch_is_that_of_the_oracle(built, variant, form, encoding):
+def test_a_batch_is_that_of_the_oracle(built, variant, form):
     dataset = opened(built.datasets[variant])
     numbers = [0, len(dataset) - 1, len(dataset) // 2, 1, 1]
-    batch = tt.collate([dataset[number] for number in numbers], masks=form, encoding=encoding)
+    batch = tt.collate([dataset[number] for number in numbers], masks=form)
     assert len(batch) == len(numbers) and batch.sample_indices.tolist() == numbers
     want = [built.want[number] for number in numbers]
 
@@ -74,10 +72,7 @@ def test_a_batch_is_that_of_the_oracle(built, variant, form, encoding):
     assert list(batch.masks) == list(want[0]["masks"])
     for name, mask in batch.masks.items():
         rows = np.array([want_mask(sample, name) for sample in want], np.uint8)
-        if encoding == "bits":
-            rows = np.packbits(rows, axis=1, bitorder="little")
-        assert mask.dtype == (torch.bool if encoding == "bool" else torch.uint8)
-        assert mask.is_contiguous()
+        assert mask.dtype == torch.bool and mask.is_contiguous()
         np.testing.assert_array_equal(mask.numpy(), rows if form == "stacked" else rows.ravel())
 
 
@@ -89,11 +84,9 @@ def test_a_batch_without_masks_reads_none(everything):
         batch.masks
 
 
-def test_unknown_forms_and_encodings_are_refused(everything):
-    dataset = opened(everything.datasets["indices"])
-    for options in ({"masks": "rows"}, {"encoding": "float"}):
-        with pytest.raises(ValueError, match="hint: "):
-            tt.collate([dataset[0]], **options)
+def test_unknown_forms_are_refused(everything):
+    with pytest.raises(ValueError, match="hint: "):
+        tt.collate([opened(everything.datasets["indices"])[0]], masks="rows")
 
 
 @pytest.mark.parametrize(
@@ -143,25 +136,21 @@ def of_seed(tcbuild, folder, everything, rows, rule="all", graph=None):
     return opened(folder / "dataset")
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("form", FORMS)
-def test_a_batch_of_several_datasets_has_the_masks_of_each(
-    everything, tcbuild, tmp_path, form, encoding
-):
+def test_a_batch_of_several_datasets_has_the_masks_of_each(everything, tcbuild, tmp_path, form):
     first, second = (
         opened(everything.datasets["full-masks"]),
         of_seed(tcbuild, tmp_path / "other", everything, 9),
     )
     both = ConcatDataset([first, second, pickle.loads(pickle.dumps(first))])
     picked = [0, len(first) + 4, len(first) - 1, len(first) + 1, len(first) + len(second)]
-    batch = tt.collate([both[i] for i in picked], masks=form, encoding=encoding)
-    parts = [tt.collate([both[i]], masks=form, encoding=encoding) for i in picked]
+    batch = tt.collate([both[i] for i in picked], masks=form)
+    parts = [tt.collate([both[i]], masks=form) for i in picked]
     for name, mask in batch.masks.items():
         assert torch.equal(mask, torch.cat([part.masks[name] for part in parts])), name
     assert batch.sample_indices.tolist() == [0, 4, len(first) - 1, 1, 0]
     made = tt.MaskGenerator(first, form)(batch)
-    if encoding == "bool":
-        assert all(torch.equal(made[name], mask) for name, mask in batch.masks.items())
+    assert all(torch.equal(made[name], mask) for name, mask in batch.masks.items())
     assert_same(
         next(iter(DataLoader(both, len(both), collate_fn=tt.collate, num_workers=1))),
         tt.collate(list(both)),
@@ -264,7 +253,7 @@ def test_datasets_travel_as_a_path_and_batches_as_few_bytes(everything):
     pickled = pickle.dumps(dataset)
     assert len(pickled) < 1000
     assert pickle.loads(pickled)[0].masks.keys() == dataset[0].masks.keys()
-    batch = tt.collate([dataset[0], dataset[1]], encoding="bits")
+    batch = tt.collate([dataset[0], dataset[1]])
     before = len(pickle.dumps(batch))
     batch.masks
     assert len(pickle.dumps(batch)) == before
@@ -286,10 +275,9 @@ def test_a_batch_moves_to_a_device(everything):
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_masks_of_a_pinned_batch_are_the_same_on_cuda(everything, encoding):
+def test_masks_of_a_pinned_batch_are_the_same_on_cuda(everything):
     dataset = opened(everything.datasets["incidence"])
-    batch = tt.collate([dataset[0], dataset[1]], encoding=encoding)
+    batch = tt.collate([dataset[0], dataset[1]])
     pinned = batch.pin_memory()
     assert pinned.phenotypes.is_pinned() and pinned.deleted.is_pinned()
     moved = pinned.to("cuda", non_blocking=True)

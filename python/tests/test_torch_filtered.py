@@ -31,8 +31,7 @@ def batches(built, rows, variants=("incidence", "indices", "full-masks")):
     for variant in variants:
         dataset = opened(built.datasets[variant])[rows]
         for masks in ("stacked", "concatenated"):
-            for encoding in ("bool", "uint8", "bits"):
-                yield tt.collate(dataset, masks, encoding)
+            yield tt.collate(dataset, masks)
         graphs = torchcell.Dataset(dataset, [])
         yield next(iter(torchcell.DataLoader(graphs, len(rows))))
     for workers in (1, 2):
@@ -141,9 +140,6 @@ def test_options_that_contradict_each_other(built):
 def test_changed_masks_are_followed_on_the_cpu(built):
     name = next(iter(built.cell.edges))
     for batch in batches(built, [0, 1], ["indices"]):
-        removals = getattr(batch, "_removals", None)
-        if removals and removals.layout.encoding == "bits":
-            continue
         mask = batch.masks[name] if hasattr(batch, "masks") else batch[tuple(name.split("__"))].mask
         mask.zero_()
         assert batch.edge_index(name, filtered=True).shape == (2, 0)

@@ -18,9 +18,6 @@ from torch import Tensor
 from tcbuild._masks.genotypes import per_genotype
 
 Form = Literal["stacked", "concatenated"]
-Encoding = Literal["bool", "uint8", "bits"]
-
-_DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "bits": torch.uint8}
 
 
 @dataclass(frozen=True)
@@ -29,51 +26,33 @@ class MaskLayout:
 
     names, sizes: the masks in canonical order and their numbers of positions
     form: `stacked`: [B, E] per mask; `concatenated`: [B * E], as PyG joins the graphs of a batch
-    encoding: `bool` or `uint8` (1 keep, 0 removed), with a byte per position; or `bits`: uint8
-        [ceil(E / 8)] per sample in place of [E], position p in bit p % 8 of byte p // 8, the bits
-        after the last position 0
     """
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     form: Form = "stacked"
-    encoding: Encoding = "bool"
 
     def __post_init__(self) -> None:
-        if self.form not in ("stacked", "concatenated") or self.encoding not in _DTYPES:
+        if self.form not in ("stacked", "concatenated"):
             raise ValueError(
-                f"lay out masks: form {self.form!r}, encoding {self.encoding!r}\n"
-                "hint: the forms are stacked and concatenated, the encodings bool, uint8 and bits"
+                f"lay out masks: form {self.form!r}\nhint: use stacked or concatenated"
             )
 
-    @property
-    def widths(self) -> list[int]:
-        """Bytes of one sample's mask, per type."""
-        return [(size + 7) // 8 if self.encoding == "bits" else size for size in self.sizes]
-
     def all_kept(self, batch_size: int, device: torch.device) -> Tensor:
-        """The buffer of batch_size unperturbed samples: batch_size * sum(widths) bytes."""
-        length = batch_size * sum(self.widths)
-        fill = 255 if self.encoding == "bits" else 1
-        if device.type == "cpu" and not torch.compiler.is_compiling():
-            memory = np.empty(length, np.uint8)  # unlike torch, NumPy asks for huge pages
-            memory.fill(fill)  # by memset, 1.5 times as fast as torch's fill_
-            buffer = torch.from_numpy(memory).view(_DTYPES[self.encoding])
-        else:
-            buffer = torch.full((length,), fill, dtype=_DTYPES[self.encoding], device=device)
-        if self.encoding == "bits":
-            for size, rows in zip(self.sizes, self.rows(buffer, batch_size).values()):
-                if size % 8:
-                    rows[:, -1] = (1 << size % 8) - 1
-        return buffer
+        """The buffer of batch_size unperturbed samples: bool [batch_size * sum(sizes)]."""
+        length = batch_size * sum(self.sizes)
+        if device.type != "cpu" or torch.compiler.is_compiling():
+            return torch.ones(length, dtype=torch.bool, device=device)
+        memory = np.empty(length, np.uint8)  # unlike torch, NumPy asks for huge pages
+        memory.fill(1)  # by memset, 1.5 times as fast as torch's fill_
+        return torch.from_numpy(memory).view(torch.bool)
 
     def rows(self, buffer: Tensor, batch_size: int) -> dict[str, Tensor]:
-        """The buffer's masks by name, [B, width] each; they share its memory."""
-        widths = self.widths
-        parts = buffer.split_with_sizes([batch_size * width for width in widths])
+        """The buffer's masks by name, [B, size] each; they share its memory."""
+        parts = buffer.split_with_sizes([batch_size * size for size in self.sizes])
         return {
-            name: part.view(batch_size, width)
-            for name, part, width in zip(self.names, parts, widths)
+            name: part.view(batch_size, size)
+            for name, part, size in zip(self.names, parts, self.sizes)
         }
 
     def views(self, buffer: Tensor, batch_size: int) -> dict[str, Tensor]:
@@ -83,38 +62,18 @@ class MaskLayout:
             rows if self.form == "stacked" else {name: mask.view(-1) for name, mask in rows.items()}
         )
 
-    def flat(self, mask: Tensor, size: int) -> Tensor:
-        """A mask of so many positions as bool [B * size]."""
-        if self.encoding == "bits":
-            bits = mask.view(-1, (size + 7) // 8, 1) >> torch.arange(8, device=mask.device)
-            return (bits & 1).flatten(1)[:, :size].reshape(-1).bool()
-        return mask.view(-1).view(torch.bool)
-
     def removals(self, removed: Sequence[npt.NDArray[np.integer[Any]]]) -> Removals:
         """What a batch removes, from each sample's removed positions (among all positions, in any
         order and possibly repeated).
         """
         batch_size = len(removed)
         ends = np.cumsum(self.sizes)
-        row = np.array(self.widths, np.int64) * (
-            8 if self.encoding == "bits" else 1
-        )  # in bits, a row ends at a byte boundary
-        base = batch_size * (np.cumsum(row) - row) - (ends - self.sizes)
+        base = (batch_size - 1) * (ends - self.sizes)
         positions = np.concatenate([*removed, np.empty(0, np.int64)]).astype(np.int64, copy=False)
         sample = np.repeat(np.arange(batch_size), [len(part) for part in removed])
         mask = np.searchsorted(ends, positions, side="right")
-        addresses = positions + base[mask] + sample * row[mask]
-        if self.encoding != "bits":
-            return Removals(self, batch_size, addresses)
-        addresses.sort()
-        first = np.flatnonzero(np.diff(addresses >> 3, prepend=-1))
-        cleared = (
-            np.bitwise_or.reduceat(1 << (addresses & 7), first)
-            if len(first)
-            else np.empty(0, np.int64)
-        )
-        kept_bits = 255 - cleared.astype(np.uint8)
-        return Removals(self, batch_size, addresses[first] >> 3, kept_bits)
+        addresses = positions + base[mask] + sample * np.array(self.sizes)[mask]
+        return Removals(self, batch_size, addresses)
 
 
 Numbers = npt.NDArray[Any] | Tensor  # an array until it is pinned or moved
@@ -125,27 +84,22 @@ class Removals:
     """What B samples remove: all that their masks differ in from those that keep everything.
 
     addresses: int64, where the buffer differs from MaskLayout.all_kept
-    kept_bits: of `bits` the uint8 value to and with at each address, which is there once
     buffer: uint8, the whole buffer in place of addresses, as full-masks raw stores it
     """
 
     layout: MaskLayout
     size: int
     addresses: Numbers
-    kept_bits: Numbers | None = None
     buffer: Numbers | None = None
 
     def masks(self, device: torch.device) -> dict[str, Tensor]:
         """The masks by name, views of one buffer on the device, new unless stored whole."""
         layout, addresses = self.layout, sent(self.addresses, device)
         if self.buffer is not None:
-            buffer = sent(self.buffer, device).view(_DTYPES[layout.encoding])
+            buffer = sent(self.buffer, device).view(torch.bool)
             return layout.views(buffer, self.size)
         buffer = layout.all_kept(self.size, device)
-        if self.kept_bits is not None:
-            kept = buffer.index_select(0, addresses) & sent(self.kept_bits, device)
-            buffer.index_copy_(0, addresses, kept)
-        elif device.type == "cpu":
+        if device.type == "cpu":
             buffer.numpy()[addresses.numpy()] = 0
         else:
             buffer.index_fill_(0, addresses, 0)
@@ -161,8 +115,6 @@ class Removals:
             )
             return zeros
         addresses = array(self.addresses)
-        if self.layout.encoding == "bits":
-            return self._of_bits(rank, addresses)
         among = (addresses >= start) & (addresses < start + length)
         return np.unique(addresses[among]) - start
 
@@ -174,27 +126,14 @@ class Removals:
         size = self.layout.sizes[self.layout.names.index(name)]
         return sent(np.stack(np.divmod(self.of(name), size)), device)
 
-    def _of_bits(self, rank: int, addresses: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        size, width = self.layout.sizes[rank], self.layout.widths[rank]
-        start = self.size * sum(self.layout.widths[:rank])
-        some = slice(*np.searchsorted(addresses, [start, start + self.size * width]))
-        assert self.kept_bits is not None
-        byte, bit = np.nonzero(
-            np.unpackbits(array(self.kept_bits)[some, None], axis=1, bitorder="little") == 0
-        )
-        sample, place = np.divmod(addresses[some][byte] - start, width)
-        zeros: npt.NDArray[np.int64] = sample * size + place * 8 + bit
-        return zeros
-
     def kept(self, name: str) -> int:
         """How many positions of a mask all samples keep."""
         return self.size * self.layout.sizes[self.layout.names.index(name)] - len(self.of(name))
 
     def map(self, function: Callable[[Any], Any]) -> Removals:
         """With another form of its numbers."""
-        found = {name: getattr(self, name) for name in ("addresses", "kept_bits", "buffer")}
-        changed = {name: function(value) for name, value in found.items() if value is not None}
-        return replace(self, **changed)
+        buffer = None if self.buffer is None else function(self.buffer)
+        return replace(self, addresses=function(self.addresses), buffer=buffer)
 
 
 def read_removals(
@@ -209,13 +148,13 @@ def read_removals(
     the same genes are read once. Sample b deletes genes[ptr[b]:ptr[b + 1]].
     """
     size, count = len(indices), len(datasets)
-    if layout.encoding != "bits" and all(dataset.has_plain_masks for dataset in datasets):
+    if all(dataset.has_plain_masks for dataset in datasets):
         buffer = np.empty(size * sum(layout.sizes), np.uint8)
         rows = [*layout.rows(torch.from_numpy(buffer), size).values()]
         masks = [row.numpy() for row in rows]
         for b, index in enumerate(indices.tolist()):
             datasets[b % count]._masks.read_into(index, [mask[b] for mask in masks])
-        return Removals(layout, size, np.empty(0, np.int64), None, buffer)
+        return Removals(layout, size, np.empty(0, np.int64), buffer)
     return layout.removals(
         per_genotype(genes, ptr, lambda b: datasets[b % count]._masks.unordered(int(indices[b])))
     )

@@ -1,9 +1,4 @@
-"""Writes masks from removed positions, and reads them back.
-
-`out` is uint8, contiguous: one byte per position of all masks (1 keep, 0 removed), or packed, one
-bit per position in little bit order, with the bits after the last position 0. Nothing here loops
-over positions.
-"""
+"""Writes masks from removed positions, and reads them back, without a loop over positions."""
 
 from __future__ import annotations
 
@@ -28,19 +23,11 @@ def ascending(positions: Positions) -> Positions:
 
 
 def write_masks(removed: Positions, out: Bytes) -> None:
-    """Removed positions, in any order and possibly repeated, as one byte per position."""
+    """Removed positions, in any order and possibly repeated, as a byte per position of all masks:
+    1 keep, 0 removed.
+    """
     out.fill(1)
     out[removed.astype(np.intp, copy=False)] = 0  # twice as long with other integers
-
-
-def write_packed(removed: Positions, size: int, out: Bytes) -> None:
-    """Removed positions, in any order and possibly repeated, as the bits of size positions."""
-    out.fill(255)
-    if size % 8:
-        out[-1] = (1 << size % 8) - 1
-    np.bitwise_and.at(
-        out, removed >> 3, ~np.left_shift(1, removed & 7, dtype=np.uint8, casting="unsafe")
-    )
 
 
 def removed_of_packed(packed: Bytes, size: int) -> Positions:

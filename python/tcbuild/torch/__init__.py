@@ -12,7 +12,7 @@ It needs the package torch (the extra torch).
 from tcbuild.errors import missing_package as _missing_package
 
 try:
-    from tcbuild._masks.layout import Encoding, Form, MaskLayout
+    from tcbuild._masks.layout import Form, MaskLayout
     from tcbuild.torch._batch import Batch, collate
     from tcbuild.torch._cell_graph import CellGraph
     from tcbuild.torch._loader import DataLoader
@@ -25,7 +25,6 @@ __all__ = [
     "Batch",
     "CellGraph",
     "DataLoader",
-    "Encoding",
     "Form",
     "MaskGenerator",
     "MaskLayout",

@@ -16,7 +16,6 @@ from torch import Tensor
 import tcbuild
 from tcbuild._lazy import lazy_property
 from tcbuild._masks.layout import (
-    Encoding,
     Form,
     MaskLayout,
     Removals,
@@ -95,7 +94,7 @@ class Batch(Annotated, FilteredEdges):
 
     @lazy_property
     def masks(self) -> dict[str, Tensor]:
-        """The masks in collate's form and encoding, by name in canonical order: views of one buffer
+        """The masks in collate's form, by name in canonical order: views of one buffer
         on the batch's device.
         """
         with torch.inference_mode(False):
@@ -127,15 +126,13 @@ class Batch(Annotated, FilteredEdges):
 
     def _flat_masks(self) -> dict[str, Tensor]:
         """The masks as bool [B * E]."""
-        masks, layout = self.masks, self._removed().layout
+        masks = self.masks
         if self._device().type != "cpu" and _version(masks) != vars(self)["_written"]:
             raise ValueError(
                 "filter edges: masks of the batch were changed, so only the device knows how many "
                 "are kept\nhint: edge_index[:, mask] waits for it"
             )
-        return {
-            name: layout.flat(mask, size) for (name, mask), size in zip(masks.items(), layout.sizes)
-        }
+        return {name: mask.view(-1) for name, mask in masks.items()}
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
         """The batch on a device. Masks are made there at their first use; earlier changes to masks
@@ -195,7 +192,6 @@ def _version(masks: dict[str, Tensor]) -> int:
 def collate(
     samples: Iterable[tcbuild.Sample] | tcbuild.Sample | tcbuild.Dataset | CellSamples,
     masks: Form | None = "stacked",
-    encoding: Encoding = "bool",
     attributes: Sequence[str] = (),
 ) -> Batch:
     """Joins samples of a tcbuild.Dataset into a batch; a DataLoader's collate_fn.
@@ -206,7 +202,6 @@ def collate(
 
     masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask
         is read (for a MaskGenerator)
-    encoding: `bool`, `uint8`, or `bits` (eight positions per byte; see MaskLayout)
     attributes: names of those that the batch has, for batch.attribute(name)
 
     Select other values than the defaults with functools.partial(collate, masks=None). It takes 8
@@ -234,7 +229,7 @@ def collate(
     every, kinds, ends = (None if each is None else torch.from_numpy(each) for each in found)
     if masks is not None:
         sizes = tuple(datasets[0].mask_sizes)
-        layout = MaskLayout(tuple(datasets[0].mask_names), sizes, masks, encoding)
+        layout = MaskLayout(tuple(datasets[0].mask_names), sizes, masks)
         removals = read_removals(layout, datasets, indices, genes, ptr)
     return Batch(
         torch.from_numpy(indices),

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 import tcbuild
-from tcbuild._masks.layout import Encoding, Form
+from tcbuild._masks.layout import Form
 from tcbuild.torch._batch import collate
 from tcbuild.torch._order import Order
 
@@ -107,7 +107,7 @@ class DataLoader(ResumableLoader):
 
     dataset: a tcbuild.Dataset, a view of one, or its folder; also a Subset or ConcatDataset of some
     sampler: an Order, so that it resumes within an epoch
-    masks, encoding, attributes: see collate
+    masks, attributes: see collate
     device: where batches are moved; None leaves them on the CPU
     """
 
@@ -119,14 +119,11 @@ class DataLoader(ResumableLoader):
         sampler: Any = None,
         *,
         masks: Form | None = "stacked",
-        encoding: Encoding = "bool",
         attributes: Sequence[str] = (),
         **options: Any,
     ):
         if isinstance(dataset, str) or hasattr(dataset, "__fspath__"):
             dataset = tcbuild.open(dataset)
-        options.setdefault(
-            "collate_fn",
-            partial(collate, masks=masks, encoding=encoding, attributes=tuple(attributes)),
-        )
+        collate_fn = partial(collate, masks=masks, attributes=tuple(attributes))
+        options.setdefault("collate_fn", collate_fn)
         super().__init__(dataset, batch_size, shuffle, sampler, **options)
