@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby, zip_longest
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tcbuild._program import as_html, cells
 from tcbuild._table.columns import lists
-from tcbuild._table.kinds import Kinds
-from tcbuild._table.samples import Samples
 from tcbuild.errors import unknown_name
-
-
-class View(Protocol):
-    """A view of a dataset."""
-
-    phenotypes: dict[str, Any]
-    _kinds: Kinds
-
-    def __len__(self) -> int: ...
-    @property
-    def samples(self) -> Samples: ...
-    def phenotype(self, name: str) -> npt.NDArray[np.float64]: ...
 
 
 class Parts(Mapping[str, Any]):
@@ -35,7 +21,7 @@ class Parts(Mapping[str, Any]):
     of the parts.
     """
 
-    def __init__(self, views: dict[str, View], printed: list[str]):
+    def __init__(self, views: dict[str, Any], printed: list[str]):
         self._views, self._printed = views, list[str]()
         for _, block in groupby(printed, key=bool):
             self._printed += _aligned([cells(line) for line in block])
@@ -148,7 +134,7 @@ class _Samples:
     kind codes[i].
     """
 
-    def __init__(self, view: View):
+    def __init__(self, view: Any):
         kinds, samples = view._kinds, view.samples
         deleted = [
             items[start:end]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,30 +15,13 @@ from tcbuild.errors import ByName
 _SHOWN = 10  # genes in a repr
 
 
-class Source(Protocol):
-    """The dataset that a sample is read from."""
-
-    mask_names: list[str]
-    mask_sizes: list[int]
-    mask_offsets: npt.NDArray[np.int64]
-    phenotype_names: list[str]
-    kinds: list[str]
-    _table: Table
-    _kinds: Kinds
-
-    @property
-    def genes(self) -> list[str]: ...
-    def read_removed(self, index: int) -> npt.NDArray[np.uint32]: ...
-    def fill_masks(self, index: int, out: npt.NDArray[np.bool_ | np.uint8]) -> None: ...
-
-
 class Sample:
     """One genotype with its measurements. Everything is read at its first use, and kept.
 
     index: its index in the whole dataset, also where it was taken from a view.
     """
 
-    def __init__(self, dataset: Source, index: int):
+    def __init__(self, dataset: Any, index: int):
         self._dataset = dataset
         self.index = index
 
@@ -55,7 +38,8 @@ class Sample:
 
     @lazy_property
     def _labels(self) -> Labels:
-        return self._dataset._table.labels(self.index)
+        table: Table = self._dataset._table
+        return table.labels(self.index)
 
     @property
     def id(self) -> str:
@@ -69,10 +53,8 @@ class Sample:
 
     @lazy_property
     def _perturbed(self) -> Perturbed:
-        text = None
-        if self._dataset.kinds:
-            text = self.attributes[self._dataset._kinds.attribute]
-        return self._dataset._kinds.of(self.deleted, text)
+        kinds: Kinds = self._dataset._kinds
+        return kinds.of(self.deleted, self.attributes[kinds.attribute] if kinds.names else None)
 
     @property
     def perturbed(self) -> npt.NDArray[np.int32]:
@@ -96,7 +78,8 @@ class Sample:
     @lazy_property
     def attributes(self) -> dict[str, str | float | None]:
         """By name, in the order of Dataset.attribute_names, None if missing."""
-        return self._dataset._table.attributes(self.index)
+        table: Table = self._dataset._table
+        return table.attributes(self.index)
 
     @property
     def deleted_genes(self) -> list[str]:
@@ -107,7 +90,8 @@ class Sample:
     @lazy_property
     def removed(self) -> npt.NDArray[np.uint32]:
         """The removed positions, ascending, among all positions."""
-        return self._dataset.read_removed(self.index)
+        removed: npt.NDArray[np.uint32] = self._dataset.read_removed(self.index)
+        return removed
 
     @lazy_property
     def all_masks(self) -> npt.NDArray[np.bool_]:

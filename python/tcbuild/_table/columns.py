@@ -121,3 +121,10 @@ def take(rows: Rows, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     if isinstance(rows, range):
         return rows.start + rows.step * places
     return rows[places]
+
+
+def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Numbers with their bits mixed, as SplitMix64 does."""
+    values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return values ^ values >> np.uint64(31)

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild._table.columns import ends, numbers, view
+from tcbuild._table.columns import ends, mixed, numbers, view
 from tcbuild._table.columns import missing as where_missing
 from tcbuild._table.samples import Samples
 from tcbuild.errors import unknown_name
 
 _LISTED = 3  # groups in an error
 _GOLDEN = 0x9E3779B97F4A7C15
-_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 class Controls:
@@ -50,10 +49,7 @@ class Controls:
 def random_numbers(seed: int, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """The outputs of SplitMix64 with these numbers, from 0."""
     state = np.uint64(seed % 2**64)
-    z = state + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)
-    for shift, factor in _MIX:
-        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
-    return z ^ (z >> np.uint64(31))
+    return mixed(state + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
 
 
 def match(

@@ -278,47 +278,32 @@ class _Labels(NamedTuple):
 
 
 class _Batch:
-    """The decoded columns of a record batch. It holds nothing of the file's bytes."""
+    """A record batch, whose deleted genes and phenotypes are decoded."""
 
     def __init__(self, batch: pa.RecordBatch, words: Sequence[pa.Array | None], phenotypes: int):
         ids, deleted, *others = batch.columns
-        # As memoryviews, whose items are ints.
-        self._id_ends, self._ids = ends(ids).copy().data, bytes(ids.buffers()[2] or b"")
-        self._index_ends = ends(deleted).copy().data
+        self._ids, self._words, self._attributes = ids, words, others[phenotypes:]
+        self._ends = ends(deleted).copy().data  # a memoryview, whose items are ints
         self._indices = view(deleted.values, np.int32).copy()
         self.phenotypes = np.empty((batch.num_rows, phenotypes), np.float64)
         for place, column in enumerate(others[:phenotypes]):
             self.phenotypes[:, place] = numbers(pa.chunked_array([column]))
-        self._attributes = [
-            _Attribute(column, words[place])
-            for place, column in enumerate(batch.columns[2 + phenotypes :], 2 + phenotypes)
-        ]
 
     def sample_id(self, row: int) -> str:
-        return self._ids[self._id_ends[row] : self._id_ends[row + 1]].decode()
+        name: str = self._ids[row].as_py()
+        return name
 
     def deleted(self, row: int) -> npt.NDArray[np.int32]:
-        return self._indices[self._index_ends[row] : self._index_ends[row + 1]]
+        return self._indices[self._ends[row] : self._ends[row + 1]]
 
     def labels(self, row: int) -> Labels:
         deleted, phenotypes = self.deleted(row).copy(), self.phenotypes[row].copy()
         return Labels(self.sample_id(row), deleted, phenotypes)
 
     def attribute(self, row: int, place: int) -> str | float | None:
-        return self._attributes[place].value(row)
-
-
-class _Attribute:
-    """A decoded column of numbers, or of texts as their indices in the part's dictionary."""
-
-    def __init__(self, column: pa.Array, words: pa.Array | None):
-        self._words = words
-        self._values = view(column, np.float64 if words is None else np.int32).copy()
-        self._missing = np.zeros(len(column), bool)
-        self._missing[missing(column)] = True
-
-    def value(self, row: int) -> str | float | None:
-        if self._missing[row]:
-            return None
-        value: str | float = self._values[row].item()
-        return value if self._words is None else self._words[value].as_py()
+        """The value of an attribute by its place; texts are indices in the part's dictionary."""
+        found, words = self._attributes[place][row], self._words[place - len(self._attributes)]
+        if words is not None and found.is_valid:
+            found = words[found.as_py()]
+        value: str | float | None = found.as_py()
+        return value

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
-
-from tcbuild._table.rows import is_bool
 from tcbuild.pyg._collate import Collater
 from tcbuild.torch._loader import ResumableLoader
 
@@ -33,25 +30,7 @@ class DataLoader(ResumableLoader):
         follow_batch: Sequence[str] | str | None = None,
         **options: Any,
     ):
-        check_indices(dataset)
         options.pop("collate_fn", None)  # Lightning passes on the one that it finds
         self.follow_batch = follow_batch  # where Lightning looks for it
         collate = self.collater(follow_batch)
         super().__init__(dataset, batch_size, shuffle, collate_fn=collate, **options)
-
-
-def check_indices(dataset: Any) -> None:
-    """Refuses booleans as indices of a Subset, also of one within another or a ConcatDataset. The
-    outer one takes them for 0 and 1, so a dataset never sees them.
-    """
-    if isinstance(dataset, torch.utils.data.ConcatDataset):
-        for part in dataset.datasets:
-            check_indices(part)
-    if not isinstance(dataset, torch.utils.data.Subset):
-        return
-    if any(type(index) is not int and is_bool(index) for index in dataset.indices):
-        raise TypeError(
-            "load samples: found booleans as the indices of a Subset, expected numbers\n"
-            "hint: dataset[booleans] is a view of a dataset; Subset takes np.flatnonzero(booleans)"
-        )
-    check_indices(dataset.dataset)

@@ -11,11 +11,11 @@ import xxhash
 from torch.utils.data import DistributedSampler
 
 import tcbuild
+from tcbuild._table.columns import mixed
 from tcbuild._table.combinations import Combinations
 
 _AT_ONCE = 1 << 12  # numbers that are permuted at a time
 _ROUNDS = 8  # of the Feistel network
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # of splitmix64
 
 
 class Order(DistributedSampler[Any]):
@@ -94,7 +94,7 @@ class Order(DistributedSampler[Any]):
             key = random.integers(0, 1 << 64, 1, np.uint64, endpoint=False)
 
             def draw(places: npt.NDArray[np.uint64]) -> npt.NDArray[Any]:
-                uniform = (_hashed(_hashed(places + key) + key) >> np.uint64(11)) * 2.0**-53
+                uniform = (mixed(mixed(places + key) + key) >> np.uint64(11)) * 2.0**-53
                 return np.searchsorted(cumulated, uniform, side="right")
 
             return draw
@@ -183,12 +183,5 @@ class _Permutation:
     def _once(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
         left, right = numbers >> self._bits, numbers & self._half
         for key in self._keys:
-            left, right = right, (left + _hashed(right + key)) & self._half
+            left, right = right, (left + mixed(right + key)) & self._half
         return left << self._bits | right
-
-
-def _hashed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The values with their bits mixed, as splitmix64 does."""
-    values = (values ^ values >> np.uint64(30)) * _MIX[0]
-    values = (values ^ values >> np.uint64(27)) * _MIX[1]
-    return values ^ values >> np.uint64(31)
