@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from base64 import b32encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +104,21 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) 
 
 @contextmanager
 def _scratch(out: Path) -> Iterator[Path]:
-    """A folder for what the program reads, on the disk of its output, removed in the end."""
+    """A folder for what the program reads, on the disk of its output, removed in the end. A killed
+    process leaves it, and the next build of the output removes it: its name and its lock are those
+    of the program's own temporary folders (internal/disk).
+    """
+    fcntl = import_module("fcntl")  # Unix has it, and the program
     beside = next(folder for folder in Path(os.path.abspath(out)).parents if folder.is_dir())
-    with tempfile.TemporaryDirectory(dir=beside, prefix=f".{out.name}.tcbuild-") as folder:
-        yield Path(folder)
+    random = b32encode(os.urandom(20)).decode()[:26]
+    folder = beside / f".{out.name[:200]}.tcbuild-{random}"
+    folder.mkdir()
+    with (folder / folder.name).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
 
 
 def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | None) -> Path:

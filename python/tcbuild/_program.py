@@ -19,6 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tcbuild._files.manifest import FORMAT_VERSION
 from tcbuild.errors import BuildError, BusyError, DifferenceError, InputError, SettingsError
 
 VERSION = "0.1.0"  # of the package and of its program
@@ -205,12 +206,13 @@ def _checked_program() -> str:
 @lru_cache(maxsize=8)
 def _check_version(program: str) -> None:
     printed = _Run([program, "version", "--json"], {}, 60).lines()
-    version = json.loads("".join(printed))["version"]
-    if version != VERSION:
-        raise BuildError(
-            f"run {program}: found version {version}, expected {VERSION}, which this package has",
-            "install the program and the package from one wheel",
-        )
+    build = json.loads("".join(printed))
+    for what, expected in (("version", VERSION), ("format_version", FORMAT_VERSION)):
+        if (found := build.get(what)) != expected:
+            raise BuildError(
+                f"run {program}: found {what} {found}, expected {expected}, which this package has",
+                "install the program and the package from one wheel",
+            )
 
 
 def _shell() -> Any:

@@ -251,13 +251,15 @@ def stand_in(folder: Path, text: str) -> None:
     (folder / "tcbuild").chmod(0o755)
 
 
-VERSION = f'[ "$1" = version ] && echo \'{{"version": "{_program.VERSION}"}}\' && exit 0'
+BUILD = {"version": _program.VERSION, "format_version": _program.FORMAT_VERSION}
+VERSION = f"[ \"$1\" = version ] && echo '{json.dumps(BUILD)}' && exit 0"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ('echo \'{"version": "0.0.9"}\'', "found version 0.0.9, expected"),
+        (f"echo '{json.dumps(BUILD | {'format_version': 4})}'", "found format_version 4, expected"),
         ("printf 'tcbuild: no Go\\nhint: install it\\n' >&2; exit 1", "^no Go\nhint: install it$"),
         (f"{VERSION}\nkill -9 $$", "it ended with signal 9\nhint: "),
         (f"{VERSION}\nexit 7", "it ended with exit code 7\nhint: "),
@@ -359,6 +361,22 @@ def test_interrupted_build(tmp_path, number):
     assert child.returncode == (9 if number == signal.SIGTERM else -signal.SIGINT), said
     assert processes_of(out) == []
     assert not out.exists() and not [*tmp_path.glob(".dataset.tcbuild-*")]
+
+
+def test_a_killed_process_leaves_what_the_next_build_removes(tmp_path):
+    out = tmp_path / "dataset"
+    command = [sys.executable, "-c", LONG, str(out)]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
+    child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    wait_for(lambda: processes_of(out) and any(tmp_path.glob("*.building*")))
+    child.kill()
+    child.wait()
+    assert len(left := [*tmp_path.glob(".dataset.tcbuild-*/samples.arrow")]) == 1
+    for program in processes_of(out):
+        os.kill(program, signal.SIGKILL)
+    wait_for(lambda: not processes_of(out))
+    reader.build({"gene": pd.DataFrame({"id": ["A"]})}, [["A"]], out)
+    assert not left[0].parent.exists()
 
 
 def test_timeout(tmp_path):

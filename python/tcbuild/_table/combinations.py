@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tcbuild._files.manifest import PERTURBATION_INDICES, SAMPLE_ID
 from tcbuild._graph.names import Names
@@ -96,7 +95,7 @@ class Combinations:
         return deleted, ends, np.empty((len(rows), 0), np.float64)
 
     def _ids(self, rows: npt.NDArray[np.int64]) -> pa.Array:
-        return pc.cast(pa.array(rows), pa.string())
+        return pa.array(rows).cast(pa.string())
 
     def _lists(self, rows: npt.NDArray[np.int64]) -> pa.Array:
         deleted = self._genotypes(rows).ravel().astype(np.int32)

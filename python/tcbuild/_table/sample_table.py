@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tcbuild._files.checked_file import CheckedFile, Sums, split_sums
 from tcbuild._files.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
@@ -27,6 +26,7 @@ from tcbuild._table.columns import (
     lists,
     missing,
     numbers,
+    ranks,
     view,
     within_parts,
 )
@@ -152,10 +152,9 @@ class SampleTable:
             words = pa.array(self.words(attribute), pa.string())
             chunks = [np.empty(0, np.int64)]
             for chunk in (chunk for part in parts for chunk in part.chunks):
-                ranks = np.append(pc.index_in(chunk.dictionary, words).to_numpy(), -1)
                 codes = view(chunk.indices, np.int32).astype(np.int64)
                 codes[missing(chunk)] = -1
-                chunks.append(ranks[codes])
+                chunks.append(np.append(ranks(chunk.dictionary, words), -1)[codes])
             found = np.concatenate(chunks, dtype=np.int64)
         self._kept[attribute] = found
         return found

@@ -9,10 +9,9 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tcbuild._files.manifest import PERTURBATION_INDICES, SAMPLE_ID
-from tcbuild._table.columns import Rows, lists, numbers, ranks, texts
+from tcbuild._table.columns import Rows, ends, lists, numbers, ranks, texts
 from tcbuild._table.sample_table import Table
 from tcbuild.errors import UnknownNameError, missing_package, unknown_name
 
@@ -154,9 +153,9 @@ class Samples:
             place = table.column_names.index(PERTURBATION_INDICES)
             deleted = table.column(place).combine_chunks()
             named = pa.array(names, pa.string()).take(deleted.flatten())
-            ends = pc.cumulative_sum(pc.list_value_length(deleted))
-            starts = pa.concat_arrays([pa.array([0], ends.type), ends])
-            lists_of_names = pa.ListArray.from_arrays(starts, named)
+            lists_of_names = pa.ListArray.from_arrays(
+                pa.array(ends(deleted) - ends(deleted)[0]), named
+            )
             table = table.set_column(place, PERTURBATION_INDICES, lists_of_names)
         return table.to_pandas()
 
