@@ -16,8 +16,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tcbuild import _program
 from tcbuild._dataset import Dataset, open
@@ -142,12 +140,13 @@ def _public(value: Any) -> Any:
 
 
 def _refuse_private(file: str, path: Path) -> None:
-    for batch in pq.ParquetFile(path).iter_batches():
+    parquet, compute = import_module("pyarrow.parquet"), import_module("pyarrow.compute")
+    for batch in parquet.ParquetFile(path).iter_batches():
         for name, column in zip(batch.schema.names, batch.columns):
             texts = column.flatten() if pa.types.is_list(column.type) else column
             if not pa.types.is_string(texts.type):
                 continue
-            if found := texts.filter(pc.match_substring_regex(texts, _PRIVATE)).to_pylist():
+            if found := texts.filter(compute.match_substring_regex(texts, _PRIVATE)).to_pylist():
                 raise InputError(
                     f"publish {file}: found {found[0]!r} in column {name!r}, expected neither "
                     "folders of a machine nor passwords or tokens",
@@ -190,7 +189,7 @@ def _croissant(
         return mlc.FileObject(ctx=ctx, encoding_formats=["application/x-parquet"], **about_file)
 
     def record_set(name: str, file: str) -> Any:
-        schema = pq.read_schema(folder / file)
+        schema = import_module("pyarrow.parquet").read_schema(folder / file)
         measured = about["phenotypes"] if name == "samples" else []
         said = {
             entry["name"]: ", ".join(filter(None, map(entry.get, ("description", "unit"))))

@@ -169,8 +169,6 @@ def test_only_fitting_memory_is_filled(sharded):
     ):
         with pytest.raises(ValueError, match="expected contiguous uint8 or bool"):
             dataset.fill_masks(0, out)
-    with pytest.raises(ValueError, match="expected contiguous uint8 or bool"):
-        dataset.fill_packed(0, np.empty(size, np.uint8))
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDS if name != "incidence"])
