@@ -373,7 +373,7 @@ def test_a_killed_process_leaves_what_the_next_build_removes(tmp_path):
     child.wait()
     assert len(left := [*tmp_path.glob(".dataset.tcbuild-*/samples.arrow")]) == 1
     for program in processes_of(out):
-        os.kill(program, signal.SIGKILL)
+        os.kill(int(program), signal.SIGKILL)
     wait_for(lambda: not processes_of(out))
     reader.build({"gene": pd.DataFrame({"id": ["A"]})}, [["A"]], out)
     assert not left[0].parent.exists()
