@@ -324,8 +324,8 @@ tcbuild.build(graph, samples, sys.argv[1], **settings)
 """
 
 
-def processes_of(out: Path) -> list[str]:
-    """The command lines of the program's processes that build there."""
+def processes_of(out: Path) -> list[int]:
+    """The program's processes that build there."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -333,7 +333,7 @@ def processes_of(out: Path) -> list[str]:
         except OSError:  # it has ended
             continue
         if f"--out={out}" in words:
-            found.append(words[0])
+            found.append(int(path.parent.name))
     return found
 
 
@@ -373,7 +373,7 @@ def test_a_killed_process_leaves_what_the_next_build_removes(tmp_path):
     child.wait()
     assert len(left := [*tmp_path.glob(".dataset.tcbuild-*/samples.arrow")]) == 1
     for program in processes_of(out):
-        os.kill(int(program), signal.SIGKILL)
+        os.kill(program, signal.SIGKILL)
     wait_for(lambda: not processes_of(out))
     reader.build({"gene": pd.DataFrame({"id": ["A"]})}, [["A"]], out)
     assert not left[0].parent.exists()
