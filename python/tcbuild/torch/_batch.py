@@ -208,7 +208,7 @@ def collate(
     bytes per removed position.
     """
     if (cells := cells_of(samples)) is not None:
-        return replace(collate(cells.samples, masks, encoding, attributes), **cells.tensors())
+        return replace(collate(cells.samples, masks, attributes), **cells.tensors())
     if isinstance(samples, tcbuild.Dataset):
         datasets, indices = [samples.whole], samples.indices
         ids = samples._table.ids(indices)
