@@ -9,7 +9,7 @@
 // A dataset has one of three variants, which describe identical masks: an incidence cache from
 // which masks are looked up, an LMDB of removed positions, or an LMDB of whole masks.
 // docs/concepts.md defines the masks and the guarantees of a dataset, docs/input.md the input, and
-// store/FORMAT.md the bytes.
+// docs/FORMAT.md the bytes.
 //
 // Data flows one way: package ingest reads graphs and perturbation sets, incidence finds what a
 // genotype removes, encode turns that into bytes, store writes and reads them, and gpuverify checks
@@ -319,7 +319,7 @@ type noProgress struct{}
 func (noProgress) Add(int, int64) {}
 func (noProgress) Done()          {}
 
-// Result is what a build did; store/FORMAT.md describes it as run.json.
+// Result is what a build did; docs/FORMAT.md describes it as run.json.
 type Result struct {
 	Program  string          `json:"program"`
 	Workers  int             `json:"workers"`

@@ -16,7 +16,6 @@ PAGES = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
-    "store/FORMAT.md": "FORMAT.md",
     "gpuverify/gpucheck/README.md": "gpucheck.md",
 }
 GO_PACKAGES = [".", "incidence", "encode", "store", "gpuverify", "fault"]

@@ -7,7 +7,7 @@
 //
 //	count u32 | count × { end u32, checksum u32 } | payloads
 //
-// Numbers are little-endian. store/FORMAT.md specifies each payload.
+// Numbers are little-endian. docs/FORMAT.md specifies each payload.
 package encode
 
 import (

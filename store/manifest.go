@@ -29,7 +29,7 @@ import (
 )
 
 // FormatVersion is the version of the dataset format that this package writes
-// and the only one it reads (store/FORMAT.md, Changes).
+// and the only one it reads (docs/FORMAT.md, Changes).
 const FormatVersion = 5
 
 // Variant is the form in which a dataset holds masks.

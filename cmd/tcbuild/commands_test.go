@@ -116,7 +116,7 @@ A dataset is a folder:
 
 Data files depend only on the input and the options. @manifest.json@ also names the program's
 version. Time, machine, paths and number of workers affect only @run.json@. A dataset may lie on a
-read-only disk. [FORMAT.md](../store/FORMAT.md) specifies every byte.
+read-only disk. [FORMAT.md](FORMAT.md) specifies every byte.
 
 ### Streams and errors
 

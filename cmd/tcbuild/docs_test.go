@@ -62,11 +62,10 @@ func TestDocsNameFlags(t *testing.T) {
 		strings.Fields("--gres --name"), // of SLURM, too
 		strings.Fields("--cores --snakefile --configfile --workflow-profile --forcerun"),
 		strings.Fields("--tcbuild --batches --cpu-time --model --hidden --layers --trace --device"),
-		strings.Fields("--batch-size --workers --prefetch --ranks --rounds"), // of python/benchmarks
-		strings.Fields("--nproc-per-node"),                                   // of torchrun
+		strings.Fields("--batch-size --workers --prefetch --ranks --rounds --folder"),
+		strings.Fields("--nproc-per-node"), // of torchrun
 	)
-	for _, document := range append(documents(t), "../../CONTRIBUTING.md", "../../store/FORMAT.md",
-		"../../conf/cron/tcbuild") {
+	for _, document := range append(documents(t), "../../CONTRIBUTING.md", "../../conf/cron/tcbuild") {
 		for _, flag := range flagPattern.FindAllString(read(t, document), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
 				t.Errorf("%s: no command has %s", document, flag)

@@ -10,7 +10,7 @@ import (
 	"github.com/bmatsuo/lmdb-go/lmdb"
 )
 
-// stored is the location of a sample in its shard: offsets into data.mdb, found as store/FORMAT.md
+// stored is the location of a sample in its shard: offsets into data.mdb, found as docs/FORMAT.md
 // describes.
 type stored struct {
 	path      string

@@ -131,7 +131,7 @@ func TestIncidence(t *testing.T) {
 	}
 }
 
-// The masks are in the order of store/FORMAT.md, whatever the order of the graph's edge tables.
+// The masks are in the order of docs/FORMAT.md, whatever the order of the graph's edge tables.
 func TestSpace(t *testing.T) {
 	nodes := func(nodeType string, ids ...string) *ingest.Nodes {
 		table, _ := ingest.NewNodes(nodeType, ids, nil)

@@ -135,7 +135,7 @@ type Mask struct {
 	Start, Size int
 }
 
-// space is the mask space of a graph in the order of store/FORMAT.md: the graph's node types (gene,
+// space is the mask space of a graph in the order of docs/FORMAT.md: the graph's node types (gene,
 // reaction, metabolite, then others by name), then its edge types by name, bytewise. It depends
 // only on the graph's tables.
 type space struct {

@@ -1,5 +1,5 @@
 // Package selection chooses samples of a dataset, by an expression or by splitting it into parts at
-// random, and writes their numbers. store/FORMAT.md, Selections, specifies the files.
+// random, and writes their numbers. docs/FORMAT.md, Selections, specifies the files.
 //
 // # How a split draws
 //

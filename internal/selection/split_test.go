@@ -119,7 +119,7 @@ func randomSamples(r *rand.Rand, count int) []sample {
 	return samples
 }
 
-// readSelection reads a selection as store/FORMAT.md describes it.
+// readSelection reads a selection as docs/FORMAT.md describes it.
 func readSelection(t *testing.T, path string) (samples []int64, metadata map[string]string) {
 	t.Helper()
 	file, err := os.Open(path)

@@ -9,7 +9,7 @@ masks of all three variants.
     sample.deleted_genes, sample.phenotypes, sample.masks["gene__physical__gene"]
 
 `tcbuild.torch`, `tcbuild.pyg`, `tcbuild.torchcell` and `tcbuild.anndata` are imported at their
-first use. store/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of
+first use. docs/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of
 masks.
 """
 

@@ -1,4 +1,4 @@
-"""Reads a dataset by store/FORMAT.md alone, with packages that any Python reader has."""
+"""Reads a dataset by docs/FORMAT.md alone, with packages that any Python reader has."""
 
 from __future__ import annotations
 

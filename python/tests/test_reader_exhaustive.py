@@ -1,4 +1,4 @@
-"""The promise of store/FORMAT.md: whatever happens to a dataset's files, a reader gives the right
+"""The promise of docs/FORMAT.md: whatever happens to a dataset's files, a reader gives the right
 content or a DatasetError.
 
 Tried for every variant and codec, on datasets as small as they can be: each bit that carries

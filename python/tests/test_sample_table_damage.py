@@ -1,4 +1,4 @@
-"""The promise of store/FORMAT.md for sample tables of several parts and blocks: each way to read
+"""The promise of docs/FORMAT.md for sample tables of several parts and blocks: each way to read
 them gives the right values or a DatasetError, whatever happens to their files.
 """
 

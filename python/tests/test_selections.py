@@ -1,4 +1,4 @@
-"""What select and split write is what pandas and store/FORMAT.md say, and select takes it."""
+"""What select and split write is what pandas and docs/FORMAT.md say, and select takes it."""
 
 from __future__ import annotations
 

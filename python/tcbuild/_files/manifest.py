@@ -34,7 +34,7 @@ _LONGEST = 1 << 28  # bytes; a manifest of 100,000 shards has 30 MB
 
 
 class Manifest(dict[str, Any]):
-    """manifest.json's content, as store/FORMAT.md describes it, and its folder.
+    """manifest.json's content, as docs/FORMAT.md describes it, and its folder.
 
     Reading checks its checksum and format version: what it says is what the program wrote.
     """

@@ -1,6 +1,6 @@
 """The codecs: from a record's payload to removed positions.
 
-store/FORMAT.md specifies the payloads. A codec takes a payload and the number of positions. An
+docs/FORMAT.md specifies the payloads. A codec takes a payload and the number of positions. An
 invalid payload is a ValueError, which the caller turns into an error that names the sample.
 """
 

@@ -22,7 +22,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 class Controls:
     """Wild types by group. Of a group's n wild types, a sample draws the one with the place z mod n
     in their order, where z is the output of SplitMix64 that belongs to the sample's number
-    (store/FORMAT.md, section Selections).
+    (docs/FORMAT.md, section Selections).
     """
 
     def __init__(self, places: npt.NDArray[np.int64], groups: npt.NDArray[np.int64]):

@@ -1,4 +1,4 @@
-"""Of what kind the perturbations of samples are (store/FORMAT.md, Kinds)."""
+"""Of what kind the perturbations of samples are (docs/FORMAT.md, Kinds)."""
 
 from __future__ import annotations
 

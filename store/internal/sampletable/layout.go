@@ -1,6 +1,6 @@
 // Package sampletable keeps samples as a table of Arrow files: ids, deleted genes, phenotypes and
 // attributes, but no masks. Its bytes depend only on the samples, and every block of them is
-// checked before it is used. store/FORMAT.md, section samples, specifies the files.
+// checked before it is used. docs/FORMAT.md, section samples, specifies the files.
 package sampletable
 
 import (

@@ -188,7 +188,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// The files are what store/FORMAT.md says, seen with the Arrow library alone.
+// The files are what docs/FORMAT.md says, seen with the Arrow library alone.
 func TestFormat(t *testing.T) {
 	samples := ingest.NewSamples(0, bothTypes, 2)
 	samples.Append([]byte("a"), []uint32{1, 7}, []float64{0.5, math.NaN()}, []ingest.Value{{Text: []byte("YPD")}, {Number: 30}})
