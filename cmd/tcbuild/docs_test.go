@@ -91,7 +91,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	example := regexp.MustCompile(`(?m)^(    )?tcbuild .*`)
+	example := regexp.MustCompile(`(?m)^ *tcbuild .*`)
 	for _, document := range documents(t) {
 		for _, line := range example.FindAllString(joined.Replace(read(t, document)), -1) {
 			// lines with variables are those of a workflow, which is run as printed

@@ -84,7 +84,7 @@ func TestRestoring(t *testing.T) {
 	dir, environment := operations(t)
 	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml")})
 	_, section, _ := strings.Cut(read(t, "../../docs/OPERATIONS.md"), "### Restoring")
-	commands := regexp.MustCompile(`(?m)^    (tcbuild .*)$`).FindAllStringSubmatch(section, 2)
+	commands := regexp.MustCompile(`(?m)^(tcbuild .*)$`).FindAllStringSubmatch(section, 2)
 	again, force := commands[0][1], commands[1][1]
 	do := func(command, version string) {
 		t.Helper()

@@ -309,6 +309,12 @@ def cells(folder: Path, tcbuild: Tcbuild) -> None:
     anndata.AnnData(10.0 ** np.arange(4)[:, None], obs).write_h5ad(folder / "screen.h5ad")
 
 
+def matched_controls(folder: Path, tcbuild: Tcbuild) -> None:
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    cells(folder, tcbuild)
+    exec(code("docs/single-cells.md", "AnnData files"), {})
+
+
 def torchcell_store(folder: Path, tcbuild: Tcbuild) -> None:
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     test_torchcell.write_graph(folder / "cell/graph")
@@ -335,17 +341,21 @@ GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
     "Another organism": another_organism,
     "Conditions in a table": conditions,
     "AnnData files": cells,
+    "Cells and matched controls": matched_controls,
     "A torchcell store": torchcell_store,
 }
 OF_A_DATASET = [
     "Splits",
     "Publishing a dataset",
+    "Shuffling computed sets",
     "Worker processes",
     "Choosing samples in Python",
     "Predicting over combinations",
     "Reading without tcbuild",
 ]
 ELSEWHERE = [
+    "Yeast",  # public downloads: TestExamples checks its commands
+    "The phases of a step",  # measurements of hours
     "Several machines reading one dataset",  # below
     "Several processes, and resuming within an epoch",  # test_long_runs.py
 ]
@@ -428,6 +438,15 @@ def check_cells(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     changes = dict(zip(batch.sample_ids, change[:, 0].tolist()))
     assert changes == {"0": -9, "1": 0, "2": -900, "3": 0}
     assert not any(sample.deleted_genes for sample in variables["activated"])
+
+
+def check_matched_controls(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    (batch,) = variables["loader"]
+    assert len(batch.expression) == len(batch.control) == 4
+
+
+def check_shuffling_computed_sets(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    assert len(next(iter(variables["loader"]))) == 64
 
 
 def check_torchcell_store(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
