@@ -21,6 +21,7 @@ func follow(a arrow.Array) error {
 		return nil
 	}
 	a.IsNull(last) // the end of the bitmap; a null array has no buffer, so it may state any length
+	a.NullN()      // a damaged number of missing values may have no bitmap
 	switch a := a.(type) {
 	case *array.Null:
 	case *array.Boolean:
