@@ -70,7 +70,9 @@ and one incidence cache: the positions that each gene and reaction removes, from
 make the masks. It is the smallest variant, and for most uses the fastest. Without
 --perturbations, build only the cache.`,
 		Example: `  tcbuild incidence --graph demo/graph \
-      --perturbations demo/perturbations.arrow --out demo/incidence`,
+      --perturbations demo/perturbations.arrow --out demo/incidence
+  tcbuild incidence --graph yeast/graph --perturbations screen.xlsx \
+      --genes-columns gene_a,gene_b --out yeast/screen`,
 	}
 	set := datasetFlags(cmd, &o)
 	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {

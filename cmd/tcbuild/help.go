@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
 	"tcbuild/docs"
@@ -36,6 +39,38 @@ func carried(e *env, cmd *cobra.Command, titles []string,
 			fault.DidYouMean(args[0], names, "'"+cmd.CommandPath()+"' lists them"),
 			"%sfound no %s %q", prefix(cmd), titles[0], args[0])
 	})
+}
+
+// helpWidth is how many columns the help of flags may take.
+const helpWidth = 100
+
+// tableFlag annotates the flags that say how to read a table of samples.
+const tableFlag = "table"
+
+// usageTemplate changes the library's template: flags are wrapped, and those that say how to read a
+// table have a heading of their own.
+func usageTemplate(template string) string {
+	cobra.AddTemplateFunc("flagHelp", flagHelp)
+	return strings.NewReplacer(
+		"Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagHelp .LocalFlags}}",
+		"{{.InheritedFlags.FlagUsages |", fmt.Sprintf("{{.InheritedFlags.FlagUsagesWrapped %d |", helpWidth),
+	).Replace(template)
+}
+
+func flagHelp(flags *pflag.FlagSet) string {
+	table, others := pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if _, ok := flag.Annotations[tableFlag]; ok {
+			table.AddFlag(flag)
+		} else {
+			others.AddFlag(flag)
+		}
+	})
+	text := "Flags:\n" + others.FlagUsagesWrapped(helpWidth)
+	if table.HasAvailableFlags() {
+		text += "\nFlags for reading the table:\n" + table.FlagUsagesWrapped(helpWidth)
+	}
+	return strings.TrimRight(text, "\n")
 }
 
 func newDocs(e *env) *cobra.Command {

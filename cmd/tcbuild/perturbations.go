@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -114,6 +115,13 @@ func perturbationFlags(cmd *cobra.Command) *perturbations {
 		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown; "+
 			"all, as in torchcell; or none (default: losses; a set with other kinds is an error)")
 	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")
+	isKey := conf.Keys(spec)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		key := strings.ReplaceAll(flag.Name, "-", "_")
+		if key == "source" || slices.Contains(isKey, key) {
+			_ = flags.SetAnnotation(flag.Name, tableFlag, nil)
+		}
+	})
 	isFlag, _ := settableFlags(flags)
 	p.keys = slices.DeleteFunc(conf.Keys(spec), func(key string) bool {
 		return key == "file" || isFlag[key] != nil

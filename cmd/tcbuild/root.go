@@ -59,8 +59,8 @@ func newRoot(e *env) *cobra.Command {
 	root.SetVersionTemplate("tcbuild {{.Version}}\n")
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetUsageTemplate(root.UsageTemplate() + "{{if not .HasParent}}\n" + exitCodes +
-		"\n{{end}}")
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()) + "{{if not .HasParent}}\n" +
+		exitCodes + "\n{{end}}")
 	root.SetFlagErrorFunc(flagError)
 
 	flags := root.PersistentFlags()
