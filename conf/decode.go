@@ -96,11 +96,13 @@ func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 	return eachPair(node, path, func(key, value *yaml.Node, path string) error {
 		field, known := fields[key.Value]
 		if !known {
-			hint := fault.DidYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
+			hint := fault.DidYouMean(key.Value, names,
+				"the keys here are "+strings.Join(names, ", "))
 			if name := synonyms[key.Value]; slices.Contains(names, name) {
 				hint = "did you mean " + name + "?"
 			}
-			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q%s", Where(key), path, AndMore(unknown[1:]))
+			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q%s", Where(key),
+				path, AndMore(unknown[1:]))
 		}
 		return decode(value, field, path)
 	})
@@ -110,7 +112,8 @@ func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 var synonyms = map[string]string{
 	"above": "min", "at_least": "min", "cutoff": "min", "minimum": "min", "threshold": "min",
 	"at_most": "max", "below": "max", "maximum": "max",
-	"path": "file", "sep": "delimiter", "separator": "delimiter", "score": "weight", "weights": "weight",
+	"path": "file", "sep": "delimiter", "separator": "delimiter", "score": "weight",
+	"weights": "weight",
 }
 
 // setPlace sets a struct's field of type Place, which may be inline.
@@ -261,7 +264,8 @@ func wrongType(node *yaml.Node, path, expected string) error {
 // WrongValue is the error of a value, at path, that is not what was expected.
 func WrongValue(node *yaml.Node, path, expected, hint string) error {
 	return fault.New(fault.Usage, hint,
-		"read settings %s: %sfound %s, expected %s", Where(node), prefix(path), describe(node), expected)
+		"read settings %s: %sfound %s, expected %s", Where(node), prefix(path), describe(node),
+		expected)
 }
 
 // describe describes a node, for messages.

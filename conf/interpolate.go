@@ -31,7 +31,8 @@ const mostExpanded = 4 << 20
 
 func tooLarge(place string) error {
 	return fault.New(fault.Usage, "look for values that refer to others repeatedly",
-		"read settings%s: found values of more than %d bytes after replacing every ${…}", place, mostExpanded)
+		"read settings%s: found values of more than %d bytes after replacing every ${…}", place,
+		mostExpanded)
 }
 
 // resolve replaces all interpolations in a node and below it.
@@ -40,7 +41,8 @@ func (r *resolver) resolve(node *yaml.Node) error {
 	case resolved:
 		return nil
 	case pending:
-		return fault.New(fault.Usage, "break the cycle: replace one of the references by a plain value",
+		return fault.New(fault.Usage,
+			"break the cycle: replace one of the references by a plain value",
 			"read settings %s: the value refers to itself", Where(node))
 	}
 	r.state[node] = pending
@@ -82,7 +84,8 @@ func (r *resolver) replace(node *yaml.Node) error {
 		}
 		inner, after, closed := strings.Cut(after, "}")
 		if strings.Contains(inner, "${") {
-			return fault.New(fault.Usage, "name the value itself, as in ${a.b}", "read settings %s: found ${…} inside ${…} in %.100q", place, node.Value)
+			return fault.New(fault.Usage, "name the value itself, as in ${a.b}",
+				"read settings %s: found ${…} inside ${…} in %.100q", place, node.Value)
 		}
 		if !closed {
 			return fault.New(fault.Usage, `close it with }, or write \${ for a literal ${`,
@@ -98,7 +101,8 @@ func (r *resolver) replace(node *yaml.Node) error {
 			return nil
 		}
 		if value.Kind != yaml.ScalarNode || value.ShortTag() == "!!null" {
-			return fault.New(fault.Usage, "", "read settings %s: ${%s} inside a text is %s, expected a single value",
+			return fault.New(fault.Usage, "",
+				"read settings %s: ${%s} inside a text is %s, expected a single value",
 				place, inner, describe(value))
 		}
 		text.WriteString(before + value.Value)
@@ -140,7 +144,8 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 func (r *resolver) environment(kind, argument, place string) (*yaml.Node, error) {
 	if kind != "oc.env" {
 		return nil, fault.New(fault.Usage, "",
-			"read settings %s: found ${%s:…}, expected ${key}, ${a.b} or ${oc.env:VAR}", place, kind)
+			"read settings %s: found ${%s:…}, expected ${key}, ${a.b} or ${oc.env:VAR}", place,
+			kind)
 	}
 	variable, fallback, hasDefault := strings.Cut(argument, ",")
 	variable = strings.TrimSpace(variable)

@@ -43,12 +43,15 @@ func adopt(node *yaml.Node, source string, lines bool) error {
 	for pair := range slices.Chunk(node.Content, 2) {
 		switch key := pair[0]; {
 		case key.Kind != yaml.ScalarNode:
-			return fault.New(fault.Usage, "", "read settings %s: found %s as a key, expected a word", Where(key), describe(key))
+			return fault.New(fault.Usage, "",
+				"read settings %s: found %s as a key, expected a word", Where(key), describe(key))
 		case key.ShortTag() == "!!merge":
-			return fault.New(fault.Usage, "name another file in a defaults list, or refer to a value by ${key}",
+			return fault.New(fault.Usage,
+				"name another file in a defaults list, or refer to a value by ${key}",
 				"read settings %s: found the YAML merge key <<, expected a word", Where(key))
 		case seen[key.Value]:
-			return fault.New(fault.Usage, "remove one of them", "read settings %s: key %q is given twice", Where(key), key.Value)
+			return fault.New(fault.Usage, "remove one of them",
+				"read settings %s: key %q is given twice", Where(key), key.Value)
 		}
 		seen[pair[0].Value] = true
 	}

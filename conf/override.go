@@ -44,7 +44,8 @@ func applyOverride(root *yaml.Node, override string) error {
 		assign(old, value)
 		return nil
 	case plus == "" && len(path) > 1:
-		return fault.New(fault.Usage, fault.DidYouMean(path[depth], valid, "to add it write +"+override),
+		return fault.New(fault.Usage,
+			fault.DidYouMean(path[depth], valid, "to add it write +"+override),
 			"read settings override %s: found no key %s to change", override, key)
 	}
 	return add(root, path, value)
@@ -70,7 +71,8 @@ func add(root *yaml.Node, path []string, value *yaml.Node) error {
 	for i, key := range path {
 		next := child(node, key)
 		if next == nil && node.Kind != yaml.MappingNode {
-			return fault.New(fault.Usage, "", "read settings %s: %s is %s (%s), expected a section of keys and values",
+			return fault.New(fault.Usage, "",
+				"read settings %s: %s is %s (%s), expected a section of keys and values",
 				place, strings.Join(path[:i], "."), describe(node), Where(node))
 		}
 		if next == nil {

@@ -81,12 +81,14 @@ func (c *composer) note(node *yaml.Node) {
 // and what they name belongs to the file nevertheless.
 func (c *composer) compose(path, from string, parents []string) (*yaml.Node, error) {
 	if slices.Contains(parents, path) {
-		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a cycle: %s",
+		return nil, fault.New(fault.Usage, "remove one of the entries",
+			"read settings%s: the defaults lists form a cycle: %s",
 			from, strings.Join(append(parents, path), " -> "))
 	}
 	if c.files++; c.files > mostFiles {
 		return nil, fault.New(fault.Usage, "copy the settings into fewer files",
-			"read settings%s: found defaults lists that lead to more than %d files", from, mostFiles)
+			"read settings%s: found defaults lists that lead to more than %d files", from,
+			mostFiles)
 	}
 	own, err := readFile(path, from)
 	if err != nil {
@@ -103,7 +105,8 @@ func (c *composer) compose(path, from string, parents []string) (*yaml.Node, err
 			merge(merged, own)
 			continue
 		}
-		file, err := c.compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
+		file, err := c.compose(besides(path, entry.Value), " "+Where(entry),
+			append(slices.Clip(parents), path))
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +138,8 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	entries := list.Content
 	for _, entry := range entries {
 		if entry.Kind != yaml.ScalarNode {
-			return nil, wrongType(entry, "defaults", "the name of a settings file in the same folder")
+			return nil,
+				wrongType(entry, "defaults", "the name of a settings file in the same folder")
 		}
 	}
 	found := 0
@@ -163,12 +167,14 @@ func readFile(path, from string) (*yaml.Node, error) {
 		preset := strings.TrimSuffix(filepath.Base(path), ".yaml") + ".yaml"
 		embedded, presetErr := presets.ReadFile(preset)
 		if presetErr != nil {
-			hint := fault.DidYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(), "the presets are "+strings.Join(Presets(), ", "))
+			hint := fault.DidYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(),
+				"the presets are "+strings.Join(Presets(), ", "))
 			kind := fault.Usage // the name of a preset, or a defaults list
 			if from == "" && preset != path+".yaml" {
 				kind = fault.Failed // a path
 			}
-			return nil, fault.New(kind, hint, "read settings%s: found neither a file nor a preset %s", from, path)
+			return nil, fault.New(kind, hint,
+				"read settings%s: found neither a file nor a preset %s", from, path)
 		}
 		text, err, source = embedded, nil, "preset "+preset
 	}
@@ -177,7 +183,8 @@ func readFile(path, from string) (*yaml.Node, error) {
 	}
 	if len(text) > largestFile {
 		return nil, fault.New(fault.Usage, "give a settings file, not a data file",
-			"read settings %s: found more than %d bytes, expected a settings file", source, largestFile)
+			"read settings %s: found more than %d bytes, expected a settings file", source,
+			largestFile)
 	}
 	return parse(text, source)
 }
@@ -188,7 +195,8 @@ func parse(text []byte, source string) (*yaml.Node, error) {
 	switch {
 	case err != nil:
 		where, what := DescribeSyntax(text, err)
-		return nil, fault.New(fault.Usage, SyntaxHint, "read settings %s%s: %s", source, where, what)
+		return nil, fault.New(fault.Usage, SyntaxHint, "read settings %s%s: %s", source, where,
+			what)
 	case second > 0:
 		return nil, fault.New(fault.Usage, "split them into two files and a defaults list",
 			"read settings %s:%d: found a second YAML document, expected one", source, second)
@@ -261,7 +269,8 @@ func DescribeSyntax(text []byte, err error) (where, what string) {
 		return "", what
 	}
 	line = min(line, len(lines))
-	return fmt.Sprintf(":%d", line), fmt.Sprintf("at %.100q: %s", bytes.TrimSpace(lines[line-1]), what)
+	return fmt.Sprintf(":%d", line), fmt.Sprintf("at %.100q: %s", bytes.TrimSpace(lines[line-1]),
+		what)
 }
 
 // unreadable reports whether YAML refuses a character.

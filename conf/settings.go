@@ -49,7 +49,8 @@ func Load(path string, overrides []string) (*Settings, error) {
 		}
 	}
 	files.note(root)
-	r := resolver{root: root, state: make(map[*yaml.Node]progress), secrets: make(map[string]string)}
+	r := resolver{root: root, state: make(map[*yaml.Node]progress),
+		secrets: make(map[string]string)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
 	}
@@ -86,7 +87,8 @@ func (r *resolver) check(node *yaml.Node, path string) error {
 	}
 	if node.ShortTag() == "!!null" && node.Value != "" {
 		return fault.New(fault.Usage, fmt.Sprintf("put text in quotes, as in '%s=%q'; omit the key for its default", path, node.Value),
-			"read settings %s: %s: found %s, which means no value in YAML, expected a value", Where(node), path, node.Value)
+			"read settings %s: %s: found %s, which means no value in YAML, expected a value",
+			Where(node), path, node.Value)
 	}
 	for i, below := range node.Content {
 		name := strconv.Itoa(i)

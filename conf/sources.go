@@ -55,7 +55,8 @@ func SourceOf(name string) (PublicSource, error) {
 			return source, nil
 		}
 	}
-	return PublicSource{}, fault.New(fault.Usage, fault.DidYouMean(name, names, "'tcbuild ingest sources' lists them"),
+	return PublicSource{}, fault.New(fault.Usage,
+		fault.DidYouMean(name, names, "'tcbuild ingest sources' lists them"),
 		"found no public source %q", name)
 }
 
@@ -88,7 +89,8 @@ func DecodeSource(name, section string, value any) error {
 	node := child(source.root, section)
 	if node == nil {
 		return fault.New(fault.Usage, "'tcbuild ingest sources' lists them",
-			"found public source %s, which has %s, expected one of %s", name, strings.Join(source.Sections, " and "), section)
+			"found public source %s, which has %s, expected one of %s", name,
+			strings.Join(source.Sections, " and "), section)
 	}
 	return decode(node, reflect.ValueOf(value).Elem(), "")
 }
@@ -101,8 +103,10 @@ func decodeSource(node *yaml.Node, v reflect.Value) error {
 		if field.Type != reflect.TypeFor[SourceName]() || name == nil {
 			continue
 		}
-		if err := DecodeSource(name.Value, field.Tag.Get("section"), v.Addr().Interface()); err != nil {
-			return fault.New(fault.Usage, fault.HintOf(err), "read settings %s: %w", Where(name), err)
+		if err := DecodeSource(name.Value, field.Tag.Get("section"),
+			v.Addr().Interface()); err != nil {
+			return fault.New(fault.Usage, fault.HintOf(err), "read settings %s: %w", Where(name),
+				err)
 		}
 	}
 	return nil

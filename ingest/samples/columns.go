@@ -191,12 +191,14 @@ func (t *columnTable) checkKind(c *column, flag string, role columnRole) error {
 	if role == rolePhenotype {
 		expected = "numbers"
 	}
-	return t.wrongType(c, fmt.Sprintf("store the column as %s, or leave it out of %s", expected, flag),
+	return t.wrongType(c,
+		fmt.Sprintf("store the column as %s, or leave it out of %s", expected, flag),
 		expected)
 }
 
 func (t *columnTable) wrongType(c *column, hint, expected string) error {
-	return fault.New(fault.Input, hint, "read perturbations %s: column %s: found type %s, expected %s",
+	return fault.New(fault.Input, hint,
+		"read perturbations %s: column %s: found type %s, expected %s",
 		t.path, fault.Quote(c.name), c.kind, expected)
 }
 
@@ -246,7 +248,8 @@ func (t *columnTable) findGenes() error {
 func (t *columnTable) notTexts(what string, c *column) error {
 	return fault.New(fault.Input,
 		"store a list of texts, or one text with a delimiter between the "+what,
-		"read perturbations %s: %s column %s has type %s", t.path, what, fault.Quote(c.name), c.kind)
+		"read perturbations %s: %s column %s has type %s", t.path, what, fault.Quote(c.name),
+		c.kind)
 }
 
 // furtherGene matches the name of a column that may hold the second gene of each sample, such as

@@ -199,7 +199,8 @@ func (g *Genotyper) checkSynonyms(r *Record) (ingest.Reason, error) {
 	for i := range r.Mentions {
 		b := &r.Mentions[i]
 		isSynonym := func(a Mention) bool {
-			return a.isOf(b.Answer.Gene) && a.Experiment == b.Experiment && !g.sameName(a.Text, b.Text)
+			return a.isOf(b.Answer.Gene) && a.Experiment == b.Experiment && !g.sameName(a.Text,
+				b.Text)
 		}
 		at := slices.IndexFunc(r.Mentions[:i], isSynonym)
 		switch {

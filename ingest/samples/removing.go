@@ -158,7 +158,8 @@ func (s *Set) checkLosses(deleted map[string]int) error {
 		"removing_kinds says which kinds remove their gene from the graph: a list of kinds, "+
 			"all (as in torchcell), or none",
 		"read perturbations %s: found kinds of perturbations that may leave their gene in place: "+
-			"%s, expected losses such as deletion, or the setting removing_kinds", s.spec.File, found)
+			"%s, expected losses such as deletion, or the setting removing_kinds", s.spec.File,
+		found)
 }
 
 // ListKinds lists kinds with their numbers of perturbations; "" stands for no kind.

@@ -198,7 +198,8 @@ func ReadRegular(path string) ([]byte, error) {
 	}
 	defer file.Close()
 	if size > MaxWhole {
-		return nil, fmt.Errorf("%w: found %d bytes, expected at most %d", ErrTooLarge, size, MaxWhole)
+		return nil,
+			fmt.Errorf("%w: found %d bytes, expected at most %d", ErrTooLarge, size, MaxWhole)
 	}
 	return io.ReadAll(io.LimitReader(file, MaxWhole))
 }

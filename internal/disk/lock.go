@@ -49,7 +49,8 @@ func TryLock(path string, sharing Sharing) (*os.File, error) {
 // umask of whoever creates it. It does nothing about another user's file.
 func shareWithGroup(file *os.File) {
 	var folder, lock unix.Stat_t
-	if unix.Stat(filepath.Dir(file.Name()), &folder) != nil || unix.Fstat(int(file.Fd()), &lock) != nil {
+	if unix.Stat(filepath.Dir(file.Name()), &folder) != nil || unix.Fstat(int(file.Fd()),
+		&lock) != nil {
 		return
 	}
 	if missing := folder.Mode & 0o060 &^ lock.Mode; missing != 0 && int(lock.Uid) == os.Geteuid() {
@@ -80,7 +81,8 @@ func lockFile(file *os.File, sharing Sharing) error {
 }
 
 func notLockable(path string, mode fs.FileMode) error {
-	return fault.New(fault.Failed, "remove it", "lock %s: found %s, expected a regular file, or none", path, kind(mode))
+	return fault.New(fault.Failed, "remove it",
+		"lock %s: found %s, expected a regular file, or none", path, kind(mode))
 }
 
 // IsCurrent reports whether an open file still has its name: a lock that is not current was

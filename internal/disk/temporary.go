@@ -128,7 +128,8 @@ var temporaryName = regexp.MustCompile(`(?s)^\..*\.tcbuild-[A-Z2-7]{26}$`)
 // TemporaryFor reports whether a name belongs to a temporary folder for a file or folder of the
 // given name, "" for any.
 func TemporaryFor(temporary, name string) bool {
-	return temporaryName.MatchString(temporary) && (name == "" || strings.HasPrefix(temporary, temporaryPrefix(name)))
+	return temporaryName.MatchString(temporary) && (name == "" || strings.HasPrefix(temporary,
+		temporaryPrefix(name)))
 }
 
 // RemoveLeftover removes a temporary folder, unless a process is using it.

@@ -135,7 +135,8 @@ func (a *arrays) begin(name, descr string, shape ...int) {
 	for _, length := range shape {
 		lengths += fmt.Sprintf("%d,", length)
 	}
-	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, lengths)
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr,
+		lengths)
 	const before = 10 // bytes: magic, version, length of the header
 	header += strings.Repeat(" ", 63-(before+len(header))%64) + "\n"
 	method := zip.Deflate

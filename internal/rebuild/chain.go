@@ -161,7 +161,8 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool, result *Res
 		if err != nil {
 			return err
 		}
-		c.Log.Info("stage "+step.Name, "action", step.Action, "why", step.Why, "seconds", fmt.Sprintf("%.3f", time.Since(start).Seconds()))
+		c.Log.Info("stage "+step.Name, "action", step.Action, "why", step.Why, "seconds",
+			fmt.Sprintf("%.3f", time.Since(start).Seconds()))
 	}
 	return nil
 }
@@ -177,7 +178,8 @@ func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 		read[i].Name = c.Redact(read[i].Name)
 	}
 	if why := inputfile.Difference(step.record.Inputs, read); why != "" {
-		return errors.Join(changed(why), c.discard(filepath.Join(plan.unfinished.path, step.Output)))
+		return errors.Join(changed(why),
+			c.discard(filepath.Join(plan.unfinished.path, step.Output)))
 	}
 	return nil
 }

@@ -43,8 +43,9 @@ func writeMetrics(path, dataset string, s *State) error {
 		value      float64
 	}{
 		{"running", "Processes at work on the dataset.", float64(len(s.Working))},
-		{"heartbeat_timestamp_seconds", "Oldest heartbeat among the processes at work, which have " +
-			"one every 15 s; without any process, the time of writing.", seconds(heartbeat)},
+		{"heartbeat_timestamp_seconds",
+			"Oldest heartbeat among the processes at work, which have " +
+				"one every 15 s; without any process, the time of writing.", seconds(heartbeat)},
 		{"last_success_timestamp_seconds", "When the dataset was last brought up to date, " +
 			"or found to be up to date.", seconds(s.UpToDate)},
 		{"last_exit_code", "Exit code of the last run that ended, " +

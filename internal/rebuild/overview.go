@@ -130,7 +130,8 @@ func currentInfo(path string) (*CurrentInfo, error) {
 	if v == nil || len(v.Stages) == 0 {
 		return nil, fmt.Errorf("%s holds no record of a version", filepath.Join(path, RecordName))
 	}
-	c := &CurrentInfo{Version: filepath.Base(path), Made: info.ModTime().UTC().Truncate(time.Second),
+	c := &CurrentInfo{Version: filepath.Base(path),
+		Made:    info.ModTime().UTC().Truncate(time.Second),
 		Program: v.Stages[0].Program, Inputs: []string{}}
 	tables := 0
 	for _, stage := range v.Stages {

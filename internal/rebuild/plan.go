@@ -159,7 +159,8 @@ func (c *Chain) resumes(unfinished *version) bool {
 
 // building is the folder of the user's unfinished version with a fingerprint.
 func (c *Chain) building(fingerprint string) string {
-	return filepath.Join(c.Dir, fmt.Sprintf("%s%.16s-%d", buildingPrefix, fingerprint, os.Geteuid()))
+	return filepath.Join(c.Dir,
+		fmt.Sprintf("%s%.16s-%d", buildingPrefix, fingerprint, os.Geteuid()))
 }
 
 // find returns an existing version with the wanted content: the current one; one whose run was

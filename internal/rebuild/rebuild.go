@@ -92,7 +92,8 @@ func (r *Rebuild) firstStage() (Stage, error) {
 			return stage, err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
-			stage.Sources = append(stage.Sources, Source{Name: graphSource + name, Path: files[name]})
+			stage.Sources = append(stage.Sources,
+				Source{Name: graphSource + name, Path: files[name]})
 		}
 	}
 	var names []string // of the perturbation set's files
@@ -196,7 +197,8 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 			return nil, damaged(dataset.Dir, report)
 		case report.LogicalContent != first.LogicalContent:
 			return nil, fault.New(fault.Damaged, "add --force",
-				"compare variants: the logical content of %s differs from the one of %s", dataset.Dir, r.first())
+				"compare variants: the logical content of %s differs from the one of %s",
+				dataset.Dir, r.first())
 		}
 		return nil, disk.WriteJSON(filepath.Join(version, stage.Output), report)
 	}

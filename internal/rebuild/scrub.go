@@ -92,5 +92,6 @@ func (c *Chain) clearDamage(plan *Plan, version string) error {
 	}
 	hint := "look for a failing disk; older versions may share the damaged file"
 	return fault.New(fault.Damaged, hint,
-		"rebuild %s: version %s replaces a damaged one: %s", c.Dir, filepath.Base(version), c.damage)
+		"rebuild %s: version %s replaces a damaged one: %s", c.Dir, filepath.Base(version),
+		c.damage)
 }

@@ -98,8 +98,10 @@ func (c *Chain) current() (*version, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.New(fault.Usage, "move it elsewhere, or choose another --root or --dataset",
-			"read %s: it is not a symbolic link to a version: %w", filepath.Join(c.Dir, Current), err)
+		return nil,
+			fault.New(fault.Usage, "move it elsewhere, or choose another --root or --dataset",
+				"read %s: it is not a symbolic link to a version: %w", filepath.Join(c.Dir, Current),
+				err)
 	}
 	return readVersion(filepath.Join(c.Dir, name)), nil
 }
@@ -280,7 +282,8 @@ func (c *Chain) warnIfLeft(path string, err error) (removed bool) {
 		}
 	}
 	owner := ownerOf(path)
-	c.Log.Warn("not removed", "path", path, "owner", owner, "fix", fmt.Sprintf("as %s: chmod -R g+w %s", owner, path), "error", err)
+	c.Log.Warn("not removed", "path", path, "owner", owner, "fix",
+		fmt.Sprintf("as %s: chmod -R g+w %s", owner, path), "error", err)
 	return false
 }
 
