@@ -1,16 +1,14 @@
 """Builds tcbuild datasets, asks them, and reads them for training code: samples, phenotypes, and
 masks of all three variants.
 
-    import tcbuild
-
-    dataset = tcbuild.build("cell/graph", frame, out="cell/dataset")    # or open("cell/dataset")
-    sick = dataset.where("fitness < 0.8")
-    sample = dataset[0]
-    sample.deleted_genes, sample.phenotypes, sample.masks["gene__physical__gene"]
-
 `tcbuild.torch`, `tcbuild.pyg`, `tcbuild.torchcell` and `tcbuild.anndata` are imported at their
-first use. docs/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of
-masks.
+first use. docs/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of masks.
+
+Examples:
+    >>> dataset = tcbuild.open("cell/dataset")  # or build("cell/graph", frame, out="cell/dataset")
+    >>> sick = dataset.where("fitness < 0.8")
+    >>> dataset[0].deleted_genes, dataset[0].masks["gene__physical__gene"].shape
+    (['YCR001W', 'YFL001W', 'YFR002C'], (210,))
 """
 
 from importlib import import_module as _import_module

@@ -33,11 +33,17 @@ class Asked:
 
     def select(self: D, path: str | os.PathLike[str]) -> D:
         """The view of the samples that a file of `tcbuild select` or `tcbuild split` names, in the
-        dataset's order; a view returns the samples that it has.
+        dataset's order; a view returns the samples that it has. It fits every variant of one
+        input.
 
-            train = tcbuild.open("cell/indices").select("split/train.arrow")
+        Args:
+            path: the file, or its URL
 
-        It fits every variant of one input. A selection of another dataset is a SelectionError.
+        Raises:
+            SelectionError: the file selects samples of another dataset, or is damaged
+
+        Examples:
+            >>> train = dataset.select("split/train.arrow")
         """
         if self._stored is not None:
             raise SelectionError(
@@ -52,9 +58,11 @@ class Asked:
     def where(self: D, expression: str) -> D:
         """The view of the samples for which an expression is true, which the program evaluates.
 
-            sick = dataset.where("fitness < 0.8 and deletions() == 3")
+        Args:
+            expression: `tcbuild docs input` describes expressions
 
-        `tcbuild docs input` describes expressions.
+        Examples:
+            >>> sick = dataset.where("fitness < 0.8 and deletions() == 3")
         """
         with tempfile.TemporaryDirectory(prefix="tcbuild-") as folder:
             file = Path(folder) / "selection.arrow"
@@ -63,14 +71,20 @@ class Asked:
             return self.select(file)
 
     def split(self, *, by: str, **settings: Any) -> Parts:
-        """Splits the samples at random by the program, into views by the names of their parts.
+        """Splits the samples at random by the program. The same settings always give the same
+        parts.
 
-            parts = dataset.split(train=0.8, val=0.1, test=0.1, by="gene", seed=0)
-            parts["train"], parts.audit()
+        Args:
+            by: sample, genotype, gene, component (parts share no gene), or a column
+            **settings: the fraction of each part, or settings of `tcbuild split`: seed, straddling,
+                wildtypes, hold_out (a list), stratify, pin
 
-        by: sample, genotype, gene, component (parts share no gene), or a column
-        settings: the fraction of each part, or settings of `tcbuild split`: seed, straddling,
-            wildtypes, hold_out (a list), stratify, pin. The same ones always give the same parts
+        Returns:
+            Views by the names of their parts, and a method audit() that counts what they share.
+
+        Examples:
+            >>> parts = dataset.split(train=0.8, val=0.1, test=0.1, by="sample", seed=0)
+            >>> train, found = parts["train"], parts.audit()
         """
         if self._whole is not None:
             raise SettingsError(
@@ -97,10 +111,19 @@ class Asked:
             return Parts({name: self.select(out / f"{name}.arrow") for name in names}, printed)
 
     def verify(self, **settings: Any) -> dict[str, Any]:
-        """Proves by the program that all masks follow from the graph and the deleted genes, and
-        returns its report. A difference is a DifferenceError.
+        """Proves by the program that all masks follow from the graph and the deleted genes.
 
-        settings: as of `tcbuild verify`, such as device="cuda"
+        Args:
+            **settings: as of `tcbuild verify`, such as `device="cuda"`
+
+        Returns:
+            The program's report.
+
+        Raises:
+            DifferenceError: a mask differs
+
+        Examples:
+            >>> report = dataset.verify()
         """
         printed = run("verify", self._local("verify"), "--json=-", settings=settings)
         report: dict[str, Any] = json.loads("".join(printed))

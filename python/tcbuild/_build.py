@@ -28,21 +28,31 @@ def build(
     timeout: float | None = None,
     **settings: Any,
 ) -> Dataset:
-    """Builds a dataset with the program tcbuild, and opens it.
+    """Builds a dataset with the program tcbuild, and opens it. The program logs to the logger
+    `tcbuild`.
 
-        dataset = tcbuild.build("cell/graph", frame, out="cell/dataset", genes_columns=["a", "b"])
+    Args:
+        graph: a graph's folder; tables by node and edge type, such as `"gene"` and `("gene",
+            "physical", "gene")`; a PyG HeteroData whose stores have node_ids; or settings of
+            build_graph
+        samples: the path of a table in any form that the program reads; a pandas, polars or pyarrow
+            table; an AnnData, or the path of one (.h5ad, .zarr), with a sample per cell; a list of
+            lists of genes. None builds only the graph's incidence
+        out: the dataset's folder. If it has this dataset already, nothing is done
+        timeout: seconds until the program is asked to end
+        **settings: as in YAML (`tcbuild docs settings`), such as `reaction_rule="gpr"`;
+            `mode="indices"` or `"full-masks"` builds the variants that store masks
 
-    graph: a graph's folder; tables by node and edge type, such as "gene" and ("gene", "physical",
-        "gene"); a PyG HeteroData whose stores have node_ids; or settings of build_graph
-    samples: the path of a table in any form that the program reads; a pandas, polars or pyarrow
-        table; an AnnData, or the path of one (.h5ad, .zarr), with a sample per cell; a list of
-        lists of genes. None builds only the graph's incidence
-    out: the dataset's folder. If it has this dataset already, nothing is done
-    timeout: seconds until the program is asked to end
-    settings: as in YAML (`tcbuild docs settings`), such as reaction_rule="gpr"; mode="indices" or
-        "full-masks" builds the variants that store masks
+    Returns:
+        The dataset, opened.
 
-    The program logs to the logger `tcbuild`. Failures raise the exceptions in tcbuild.errors.
+    Raises:
+        BuildError: one of its classes in tcbuild.errors says what is wrong with settings or input
+
+    Examples:
+        >>> genes = [["YAL001C", "YAR002C"], ["YBL001C"]]
+        >>> tcbuild.build("cell/graph", genes, out="cell/doubles")
+        <tcbuild.Dataset ...cell/doubles: 2 samples, incidence>
     """
     path, mode = Path(out), settings.pop("mode", "incidence")
     kind = ["incidence"] if mode == "incidence" else ["dataset", f"--mode={mode}"]
@@ -62,13 +72,25 @@ def build_graph(
     timeout: float | None = None,
     **changes: Any,
 ) -> Path:
-    """Builds a graph's folder from public sources, and returns its path.
+    """Builds a graph's folder from public sources.
 
-        graph = tcbuild.build_graph("yeast", data="downloads", out="yeast/graph")
+    Args:
+        settings: the name of a preset, the path of a YAML file, or a dict of settings, in which
+            `config` may name one of these
+        timeout: seconds until the program is asked to end
+        **changes: settings that replace those. One of both has `out`, the folder
 
-    settings: the name of a preset, the path of a YAML file, or a dict of settings, in which
-        "config" may name one of these
-    changes: settings that replace those. One of both has "out", the folder
+    Returns:
+        The path of the folder.
+
+    Raises:
+        BuildError: one of its classes in tcbuild.errors says what is wrong with settings or sources
+
+    Examples:
+        >>> edge = {"file": "pairs.csv", "from": "a", "to": "b", "undirected": True}
+        >>> own = {"genes": {"file": "pairs.csv", "column": "a"}}
+        >>> own["edges"] = [edge | {"relation": "physical"}]
+        >>> graph = tcbuild.build_graph(own, out="own/graph")
     """
     given = dict(settings) if isinstance(settings, Mapping) else {"config": os.fspath(settings)}
     given |= changes
@@ -81,6 +103,17 @@ def build_graph(
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
     """The graph in a folder that the program reads, in any of its forms, as a dataset has it. The
     program makes its incidence in a temporary folder: a second for a yeast graph.
+
+    Args:
+        folder: has nodes/gene.tsv, edges/gene__physical__gene.tsv and so on
+
+    Raises:
+        BuildError: one of its classes in tcbuild.errors says what is wrong with the graph
+
+    Examples:
+        >>> graph = tcbuild.read_graph_folder("cell/graph")
+        >>> graph.edges["gene__physical__gene"].shape
+        (2, 210)
     """
     with tempfile.TemporaryDirectory(prefix="tcbuild-") as scratch:
         out = Path(scratch) / "dataset"
@@ -89,9 +122,22 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
 
 
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) -> list[str]:
-    """What differs between two datasets or graphs, by name; an empty list if nothing does.
+    """What differs between two datasets or graphs, by name.
 
-    settings: as of `tcbuild diff`, such as limit=0 for every difference
+    Args:
+        a: a folder
+        b: the folder to compare it with
+        **settings: as of `tcbuild diff`, such as `limit=0` for every difference
+
+    Returns:
+        A line per difference; an empty list if nothing differs.
+
+    Raises:
+        DifferenceError: a dataset is damaged
+
+    Examples:
+        >>> tcbuild.diff("cell/dataset", "cell/dataset")
+        []
     """
     try:
         _program.run("diff", os.path.abspath(a), os.path.abspath(b), settings=settings)

@@ -37,10 +37,18 @@ def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -
     """Opens a dataset's folder. It reads only the manifest; other files are opened, and checked, at
     their first use.
 
-    path: a folder, or with the package fsspec its URL: s3://bucket/cell, https://host/cell. Of a
-        URL only the bytes that are needed are read, and checked, at each use; to train, copy it.
+    Args:
+        path: a folder, or with the package fsspec its URL: s3://bucket/cell, https://host/cell. Of
+            a URL only the bytes that are needed are read, and checked, at each use; to train, copy
+            it
+        check: `digest` first compares the SHA-256 of every file: 1 s per 1 to 2 GB and core
 
-    check="digest" first compares the SHA-256 of every file: 1 s per 1 to 2 GB and core.
+    Raises:
+        DatasetError: it is no dataset, or damaged
+
+    Examples:
+        >>> tcbuild.open("cell/dataset", check="digest")
+        <tcbuild.Dataset ...cell/dataset: 100 samples, incidence>
     """
     if check not in ("digest", None):
         raise ValueError(f"open {path}: check {check!r}\nhint: use 'digest', or omit it")
@@ -60,7 +68,11 @@ class _Masks(Protocol):
 class Phenotype(NamedTuple):
     """What the manifest says of a phenotype; "" for what it does not say.
 
-    statistic_of: the phenotype whose statistic it is, such as a standard error
+    Attributes:
+        name: its column in the perturbation set
+        unit: of its numbers
+        description: what was measured
+        statistic_of: the phenotype whose statistic it is, such as a standard error
     """
 
     name: str
@@ -70,25 +82,40 @@ class Phenotype(NamedTuple):
 
 
 class Dataset(Asked):
-    """A dataset on disk, or a view of one: a sequence of samples.
+    """A dataset on disk, or a view of one: a sequence of samples. `tcbuild.open` opens one.
 
     A slice, a list of indices or a boolean array gives a view: a Dataset of these samples, in this
     order, that shares all else. Views of views are views of the whole dataset, and `indices` says
     which samples of it they have.
 
-        dataset[:1000], dataset[[5, 3]], dataset[dataset.phenotype("fitness") < 0.5]
-
-    phenotypes: what the manifest says of each, by name; phenotype_names: their order in arrays
-    attribute_names: names of the samples' attributes, such as medium
-    kinds: names of the kinds of perturbations, such as deletion, sorted; Sample.perturbed_kinds has
-        their indices. Empty in a set that does not say
-
-    All masks follow each other in canonical order; mask i has mask_sizes[i] positions, from
-    mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
+    All masks follow each other in canonical order; mask i has `mask_sizes[i]` positions, from
+    `mask_offsets[i]` of all `mask_offsets[-1]`. 1 keeps, 0 removes.
 
     It may be used from any number of threads, and in forked processes; pickling stores only its
     path, and the indices of a view. Everything read from disk is checked: a damaged file or record
     is a DatasetError that names it.
+
+    Args:
+        path: as of `tcbuild.open`
+
+    Attributes:
+        path: its folder or URL
+        variant: incidence, indices, full-masks, or combinations
+        codec: how the variant stores masks, None if it stores none
+        phenotypes: what the manifest says of each, by name
+        phenotype_names: their order in arrays
+        attribute_names: names of the samples' attributes, such as medium
+        kinds: names of the kinds of perturbations, such as deletion, sorted; Sample.perturbed_kinds
+            has their indices. Empty in a set that does not say
+        mask_names: node and edge types, in canonical order
+        mask_sizes: positions of each mask
+        mask_offsets: where each mask begins, and behind them the number of all positions
+
+    Examples:
+        >>> dataset[:10], dataset[[5, 3]]
+        (<tcbuild.Dataset ...cell/dataset: 10 of 100 samples, incidence>, ...)
+        >>> dataset[dataset.phenotype("fitness") < 0.5].indices.tolist()
+        [...]
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -158,9 +185,7 @@ class Dataset(Asked):
     @overload
     def __getitem__(self, index: SupportsIndex) -> Sample: ...
     def __getitem__(self, index: Any) -> Sample | Dataset:
-        """A sample, or for a slice, a list or array of indices, or a boolean array, a view.
-        Negative indices count from the end.
-        """
+        """A sample, or for a slice, a list or array of indices, or a boolean array, a view."""
         if selects_several(index):
             return self._view(selected(self._rows, index))
         return Sample(self.whole, self._row(index))
@@ -209,17 +234,34 @@ class Dataset(Asked):
         return Samples(self._table, self._rows)
 
     def phenotype(self, name: str) -> npt.NDArray[np.float64]:
-        """A phenotype of all samples, float64 [N], NaN if missing. The caller owns the array."""
+        """A phenotype of all samples.
+
+        Args:
+            name: one of phenotype_names
+
+        Returns:
+            float64 [N], NaN if missing. The caller owns the array.
+        """
         return self._column("phenotype", name, self.phenotype_names)
 
     def attribute(self, name: str) -> npt.NDArray[Any]:
-        """An attribute of all samples [N]: text as objects, None if missing, or float64, NaN if
-        missing. The caller owns the array.
+        """An attribute of all samples.
+
+        Args:
+            name: one of attribute_names
+
+        Returns:
+            Text as objects [N], None if missing, or float64 [N], NaN if missing. The caller owns
+            the array.
         """
         return self._column("attribute", name, self.attribute_names)
 
     def has_categories(self, attribute: str) -> bool:
-        """Whether an attribute is text."""
+        """Whether an attribute is text.
+
+        Args:
+            attribute: one of attribute_names
+        """
         if attribute not in self._attributes:
             raise unknown_name("attribute", attribute, self.attribute_names)
         return bool(self._attributes[attribute] == "text")
@@ -227,6 +269,12 @@ class Dataset(Asked):
     def categories(self, attribute: str) -> list[str]:
         """The different texts of an attribute, sorted; of a view, those of the whole dataset. They
         are read once: 1 ms for 65,536 samples.
+
+        Args:
+            attribute: one of text
+
+        Raises:
+            ValueError: the attribute has numbers
         """
         if not self.has_categories(attribute):
             raise ValueError(
@@ -243,28 +291,50 @@ class Dataset(Asked):
         return self.samples[name]
 
     def statistics(self, phenotype: str, quantiles: Sequence[float] = QUANTILES) -> Statistics:
-        """Count, mean, standard deviation and quantiles of a phenotype."""
+        """Count, mean, standard deviation and quantiles of a phenotype.
+
+        Args:
+            phenotype: one of phenotype_names
+            quantiles: shares from 0, the smallest value, to 1, the largest
+        """
         return Statistics.of(self.phenotype(phenotype), quantiles)
 
     def index_of(self, sample_id: Any) -> Any:
-        """The index of the sample with an id, or an array of indices for several ids, so that
-        dataset[dataset.index_of(sample_id)] is that sample.
+        """The index of the sample with an id, or an array of indices for several ids.
+
+        Args:
+            sample_id: a text, or several; see Samples.index_of
+
+        Examples:
+            >>> dataset[dataset.index_of("7")].id
+            '7'
         """
         return self.samples.index_of(sample_id)
 
     def gene_index(self, gene: str) -> int:
-        """The index in `genes` of the gene that a name means: its id, or another name that the
-        graph has. A name of no gene, or of several, is an UnknownNameError (a KeyError).
+        """The index in `genes` of the gene that a name means.
+
+        Args:
+            gene: its id, or another name that the graph has
+
+        Raises:
+            UnknownNameError: a KeyError: the name means no gene, or several
         """
         if not isinstance(gene, str):
             raise TypeError(f"find a gene: found {type(gene).__name__}, expected a gene's name")
         return self._cell.names.index(gene)
 
     def deletes(self, gene: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete a gene, bool [N]; they may delete others. The caller owns the array.
-        The gene has any of its names, as in gene_index.
+        """Which samples delete a gene; they may delete others.
 
-        dataset[dataset.deletes("VPS8") & (dataset.phenotype("fitness") < 0.8)]
+        Args:
+            gene: any of its names, as in gene_index
+
+        Returns:
+            bool [N]. The caller owns the array.
+
+        Examples:
+            >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
         """
         return self.samples.deleting(self.gene_index(gene))
 
@@ -274,14 +344,24 @@ class Dataset(Asked):
         seed: int = 0,
         missing: Literal["error", "mark"] = "error",
     ) -> npt.NDArray[np.int64]:
-        """For each sample the index of a control, int64 [N]: a sample of this dataset or view that
-        perturbs no gene and has the same attributes `by`, chosen at random by seed and the sample's
-        index in the whole dataset. A missing attribute is a value of its own.
+        """For each sample the index of a control: a sample of this dataset or view that perturbs no
+        gene and has the same attributes `by`, chosen at random by seed and the sample's index in
+        the whole dataset.
 
-            control_ids = dataset.samples["sample_id"][dataset.controls(by=["cell_type"])]
+        Args:
+            by: names of attributes. A missing attribute is a value of its own
+            seed: another one chooses other controls
+            missing: `mark` gives -1 for samples without such a control, an error otherwise
 
-        Samples without such a control are a ValueError that counts them by group; missing="mark"
-        gives -1.
+        Returns:
+            int64 [N].
+
+        Raises:
+            ValueError: counts the samples without such a control
+
+        Examples:
+            >>> control = screen.controls(by=["medium"])
+            >>> effect = screen.phenotype("fitness") - screen.phenotype("fitness")[control]
         """
         if missing not in ("error", "mark"):
             raise ValueError(f"find controls: missing={missing!r}\nhint: use 'error' or 'mark'")
@@ -291,15 +371,18 @@ class Dataset(Asked):
     def combinations(self, genes: Iterable[str | SupportsIndex], k: int) -> Dataset:
         """All combinations of k genes as a dataset of this one's graph and reaction rule, in the
         order of itertools.combinations(genes, k). Samples are computed when they are asked for,
-        and nothing is stored.
-
-        genes: names, as for gene_index, or indices, each once
-
-            triples = dataset.combinations(screened, 3)[:1_000_000]
-            genes, ptr, _ = triples.perturbations(range(4096))    # 10 million samples per second
+        and nothing is stored: 10 million samples per second.
 
         A sample's index in the whole dataset is its number in that order, and as text its id, as in
         what the program builds of `combinations:`. There are no phenotypes and no attributes.
+
+        Args:
+            genes: names, as for gene_index, or indices, each once
+            k: genes of each combination
+
+        Examples:
+            >>> triples = dataset.combinations(dataset.genes, 3)[:10_000]
+            >>> genes, ptr, _ = triples.perturbations(range(4096))
         """
         table = Combinations(gene_numbers(genes, self._cell.names), operator.index(k))
         return self._with(
@@ -318,17 +401,32 @@ class Dataset(Asked):
         )
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """The samples as an Arrow table; see Samples.to_arrow."""
+        """The samples as an Arrow table; see Samples.to_arrow.
+
+        Args:
+            columns: names of those wanted, in this order; None for all
+        """
         return self.samples.to_arrow(columns)
 
     def to_pandas(self, columns: Sequence[str] | None = None, names: bool = False) -> Any:
-        """The samples as a pandas DataFrame; see Samples.to_pandas. With names, the column
-        perturbation_indices has the names of the deleted genes, or the ids of genes without one.
+        """The samples as a pandas DataFrame; see Samples.to_pandas.
+
+        Args:
+            columns: names of those wanted, in this order; None for all
+            names: whether perturbation_indices has the names of the deleted genes, or the ids of
+                genes without one, in place of indices
+
+        Examples:
+            >>> frame = dataset.to_pandas(["sample_id", "fitness"])
         """
         return self.samples.to_pandas(columns, self._cell.names.labels if names else None)
 
     def to_polars(self, columns: Sequence[str] | None = None) -> Any:
-        """The samples as a polars DataFrame; see Samples.to_polars."""
+        """The samples as a polars DataFrame; see Samples.to_polars.
+
+        Args:
+            columns: names of those wanted, in this order; None for all
+        """
         return self.samples.to_polars(columns)
 
     @property
@@ -363,13 +461,23 @@ class Dataset(Asked):
         return self._cell.removal
 
     def read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
-        """The removed positions of a sample, ascending, among all positions. The caller owns the
-        array.
+        """The removed positions of a sample.
+
+        Args:
+            index: of the sample
+
+        Returns:
+            Ascending, among all positions. The caller owns the array.
         """
         return ascending(self._masks.unordered(self._row(index))).astype(np.uint32)
 
     def fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
-        """Writes all masks of a sample to out: bool or uint8 [mask_offsets[-1]], contiguous."""
+        """Writes all masks of a sample.
+
+        Args:
+            index: of the sample
+            out: bool or uint8 `[mask_offsets[-1]]`, contiguous
+        """
         row, into = self._row(index), _as_bytes(out, int(self.mask_offsets[-1]))
         if isinstance(self._masks, ShardMasks) and self.has_plain_masks:
             self._masks.read_into(row, [into])
@@ -381,10 +489,15 @@ class Dataset(Asked):
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """The deleted genes and phenotypes of a batch of B samples, without reading masks.
 
-        indices: as for a view
+        Args:
+            indices: as for a view
 
-        Returns perturbation indices, sample b's at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
-        [B, P], NaN if missing.
+        Returns:
+            Perturbation indices, sample b's at `ptr[b]:ptr[b + 1]`; ptr [B + 1]; phenotypes [B, P],
+            NaN if missing.
+
+        Examples:
+            >>> genes, ptr, phenotypes = dataset.perturbations(range(8))
         """
         return self._table.perturbations(selected(self._rows, indices))
 

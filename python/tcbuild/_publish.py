@@ -58,22 +58,31 @@ def publish(
     license: str,
     creators: str | Sequence[str],
 ) -> Path:
-    """Writes a dataset as a folder for Hugging Face and other catalogues, and returns its path.
-
-        tcbuild.publish(
-            "cell/dataset", "published", name="A screen", license="CC-BY-4.0", creators=["J. Doe"]
-        )
+    """Writes a dataset as a folder for Hugging Face and other catalogues. It needs the package
+    mlcroissant (the extra publish).
 
     It has the files of `tcbuild export`; a card, README.md, that names them, so that
     `datasets.load_dataset(folder)` gives the samples; and croissant.json, which describes them and
     their origin in Croissant 1.1. Of inputs it has names and digests, never folders.
 
-    dataset: a whole dataset on disk, no view or combinations, or its folder
-    folder: the folder to create
-    license: its SPDX identifier, or its address
+    Args:
+        dataset: a whole dataset on disk, no view or combinations, or its folder
+        folder: the folder to create
+        name: what catalogues show
+        license: its SPDX identifier, or its address
+        creators: a name, or several
 
-    Raises InputError if a text of the samples or of the graph has a folder of your machine, a
-    password or a token. It needs the package mlcroissant (the extra publish).
+    Returns:
+        The path of the folder.
+
+    Raises:
+        InputError: a text of the samples or of the graph has a folder of your machine, a password
+            or a token
+
+    Examples:
+        >>> folder = tcbuild.publish(
+        ...     "cell/dataset", "out", name="A screen", license="CC-BY-4.0", creators="J. Doe"
+        ... )
     """
     try:
         mlcroissant = import_module("mlcroissant")

@@ -18,7 +18,15 @@ _SHOWN = 10  # genes in a repr
 class Sample:
     """One genotype with its measurements. Everything is read at its first use, and kept.
 
-    index: its index in the whole dataset, also where it was taken from a view.
+    Attributes:
+        index: its index in the whole dataset, also where it was taken from a view
+
+    Examples:
+        >>> sample = dataset[0]
+        >>> sample.deleted_genes
+        ['YCR001W', 'YFL001W', 'YFR002C']
+        >>> sample.masks["gene"].sum()
+        np.int64(57)
     """
 
     def __init__(self, dataset: Any, index: int):

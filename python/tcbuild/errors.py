@@ -33,7 +33,12 @@ _Value = TypeVar("_Value")
 
 
 class DatasetError(Exception):
-    """A dataset cannot be read. `hint` says how to fix it."""
+    """A dataset cannot be read.
+
+    Args:
+        message: what was being done and where, what was found and expected
+        hint: how to fix it
+    """
 
     def __init__(self, message: str, hint: str):
         super().__init__(message, hint)
@@ -81,7 +86,11 @@ class DamagedRecordError(DatasetError):
 
 
 class BuildError(DatasetError):
-    """The program failed, or cannot be run. `printed` has the lines that it printed before."""
+    """The program failed, or cannot be run.
+
+    Attributes:
+        printed: the lines that it printed before
+    """
 
     printed: list[str] = []
 

@@ -25,14 +25,18 @@ class CellGraph:
     """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then other node
     types by name, then edge types by name.
 
-    nodes: node type -> ids, by node index
-    edges: edge type -> int32 [2, E], source and target indices, by edge position
-    stoichiometry: float64 [E of reaction__rmr__metabolite], or None if the graph has none
-    rules: per reaction its boolean gpr rule as written, "" for none; empty without a gpr column
-    w_growth: float64 [reactions], its column of the reactions; without one, 1 for reactions of the
-        subsystem Growth and 0 for others; None without either column
-    columns: node or edge type -> its columns beside ids and ends, such as scores and embeddings:
-        `graph.columns["gene__physical__gene"]["score"]`
+    Attributes:
+        nodes: node type -> ids, by node index
+        edges: edge type -> int32 [2, E], source and target indices, by edge position
+        stoichiometry: float64 [E of reaction__rmr__metabolite], or None if the graph has none
+        rules: per reaction its boolean gpr rule as written, "" for none; empty without a gpr column
+        w_growth: float64 [reactions], its column of the reactions; without one, 1 for reactions of
+            the subsystem Growth and 0 for others; None without either column
+        columns: node or edge type -> its columns beside ids and ends, such as scores and embeddings
+
+    Examples:
+        >>> dataset.graph.columns["reaction__rmr__metabolite"]["stoichiometry"].shape
+        (85,)
     """
 
     nodes: dict[str, list[str]]

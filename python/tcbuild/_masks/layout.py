@@ -18,14 +18,21 @@ from torch import Tensor
 from tcbuild._masks.genotypes import per_genotype
 
 Form = Literal["stacked", "concatenated"]
+"""How the masks of B samples are joined; see MaskLayout.form."""
 
 
 @dataclass(frozen=True)
 class MaskLayout:
     """The shape of a batch's masks.
 
-    names, sizes: the masks in canonical order and their numbers of positions
-    form: `stacked`: [B, E] per mask; `concatenated`: [B * E], as PyG joins the graphs of a batch
+    Attributes:
+        names: of the masks in canonical order
+        sizes: their numbers of positions
+        form: `stacked`: [B, E] per mask; `concatenated`: [B * E], as PyG joins the graphs of a
+            batch
+
+    Examples:
+        >>> layout = tcbuild.torch.MaskLayout(("gene",), (60,), form="concatenated")
     """
 
     names: tuple[str, ...]
@@ -39,7 +46,15 @@ class MaskLayout:
             )
 
     def all_kept(self, batch_size: int, device: torch.device) -> Tensor:
-        """The buffer of batch_size unperturbed samples: bool [batch_size * sum(sizes)]."""
+        """The buffer of unperturbed samples.
+
+        Args:
+            batch_size: of how many
+            device: where it is made
+
+        Returns:
+            bool [batch_size * sum(sizes)].
+        """
         length = batch_size * sum(self.sizes)
         if device.type != "cpu" or torch.compiler.is_compiling():
             return torch.ones(length, dtype=torch.bool, device=device)
@@ -48,7 +63,12 @@ class MaskLayout:
         return torch.from_numpy(memory).view(torch.bool)
 
     def rows(self, buffer: Tensor, batch_size: int) -> dict[str, Tensor]:
-        """The buffer's masks by name, [B, size] each; they share its memory."""
+        """The buffer's masks by name, [B, size] each; they share its memory.
+
+        Args:
+            buffer: of a batch
+            batch_size: B
+        """
         parts = buffer.split_with_sizes([batch_size * size for size in self.sizes])
         return {
             name: part.view(batch_size, size)
@@ -56,15 +76,23 @@ class MaskLayout:
         }
 
     def views(self, buffer: Tensor, batch_size: int) -> dict[str, Tensor]:
-        """The buffer's masks by name, in the layout's form; they share its memory."""
+        """The buffer's masks by name, in the layout's form; they share its memory.
+
+        Args:
+            buffer: of a batch
+            batch_size: B
+        """
         rows = self.rows(buffer, batch_size)
         return (
             rows if self.form == "stacked" else {name: mask.view(-1) for name, mask in rows.items()}
         )
 
     def removals(self, removed: Sequence[npt.NDArray[np.integer[Any]]]) -> Removals:
-        """What a batch removes, from each sample's removed positions (among all positions, in any
-        order and possibly repeated).
+        """What a batch removes.
+
+        Args:
+            removed: each sample's removed positions (among all positions, in any order and possibly
+                repeated)
         """
         batch_size = len(removed)
         ends = np.cumsum(self.sizes)

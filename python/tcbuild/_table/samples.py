@@ -20,8 +20,13 @@ class Samples:
     """The sample table of a dataset, or of a view of one: a row per sample, in its order.
 
     Nothing is read before it is asked for, and nothing is kept: a column is read in 10 ms for
-    300,000 samples, and 1 s for 20 million. Columns are sample_id, perturbation_indices, then
-    phenotypes and attributes.
+    300,000 samples, and 1 s for 20 million.
+
+    Examples:
+        >>> dataset.samples.columns
+        ['sample_id', 'perturbation_indices', 'fitness', 'gene_interaction']
+        >>> dataset.samples["fitness"][:2]
+        array([0.548, 0.638])
     """
 
     def __init__(self, table: Table, rows: Rows):
@@ -36,6 +41,7 @@ class Samples:
 
     @property
     def columns(self) -> list[str]:
+        """Names of the columns: sample_id, perturbation_indices, then phenotypes and attributes."""
         names: list[str] = self._table.schema.names
         return names
 
@@ -47,6 +53,9 @@ class Samples:
     def __getitem__(self, column: str) -> npt.NDArray[Any]:
         """A column [N]: numbers as float64, NaN if missing; texts as str, None if missing;
         perturbation_indices as arrays.
+
+        Args:
+            column: its name
         """
         kind = self.schema.field(self._known(column)).type
         if pa.types.is_floating(kind):
@@ -73,8 +82,12 @@ class Samples:
     def index_of(self, sample_id: str | Iterable[str]) -> int | npt.NDArray[np.int64]:
         """The index of the sample with an id, or the indices of several. All ids are read once.
 
-        An id that no sample has is an UnknownNameError (a KeyError), one that several have a
-        ValueError.
+        Args:
+            sample_id: a text, or several
+
+        Raises:
+            UnknownNameError: a KeyError: no sample has an id
+            ValueError: several samples have an id
         """
         several = isinstance(sample_id, Iterable) and not isinstance(sample_id, str)
         wanted = list(sample_id) if several else [sample_id]
@@ -111,7 +124,14 @@ class Samples:
         return np.array([places_of[name] for name in wanted], np.int64)
 
     def deleting(self, gene: int) -> npt.NDArray[np.bool_]:
-        """Which samples delete a gene, by its index, bool [N]."""
+        """Which samples delete a gene.
+
+        Args:
+            gene: its index
+
+        Returns:
+            bool [N].
+        """
         found = np.empty(len(self), bool)
         for places, rows, table in self._table.read([PERTURBATION_INDICES], self._rows):
             chunks = [np.empty(0, bool)]
@@ -123,11 +143,19 @@ class Samples:
         return found
 
     def head(self, rows: int = 5) -> pa.Table:
-        """The first rows as an Arrow table."""
+        """The first rows as an Arrow table.
+
+        Args:
+            rows: how many
+        """
         return Samples(self._table, self._rows[:rows]).to_arrow()
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """The columns as an Arrow table, all if none are named. Memory holds all of its rows."""
+        """The columns as an Arrow table. Memory holds all of its rows.
+
+        Args:
+            columns: names of those wanted, in this order; None for all
+        """
         names = self.columns if columns is None else [self._known(name) for name in columns]
         found, places_of = [self.schema.empty_table().select(names)], [np.empty(0, np.int64)]
         for places, rows, table in self._table.read(names, self._rows) if names else ():
@@ -145,7 +173,9 @@ class Samples:
     ) -> Any:
         """The columns as a pandas DataFrame: attributes of text as categories.
 
-        names: by gene index; perturbation_indices then has the names of the deleted genes
+        Args:
+            columns: names of those wanted, in this order; None for all
+            names: by gene index; perturbation_indices then has the names of the deleted genes
         """
         _needs("pandas", "to_pandas")
         table = self.to_arrow(columns)
@@ -160,7 +190,11 @@ class Samples:
         return table.to_pandas()
 
     def to_polars(self, columns: Sequence[str] | None = None) -> Any:
-        """The columns as a polars DataFrame."""
+        """The columns as a polars DataFrame.
+
+        Args:
+            columns: names of those wanted, in this order; None for all
+        """
         return _needs("polars", "to_polars").from_arrow(self.to_arrow(columns))
 
     def _known(self, column: str) -> str:

@@ -28,14 +28,6 @@ from tcbuild.errors import AnnDataError
 class Cells:
     """Samples with the expression of their cells, and of matched controls: a dataset for loaders.
 
-        cells = tcbuild.anndata.Cells(dataset, "screen.h5ad", controls_by=["cell_type", "batch"])
-        order = tcbuild.torch.Order(cells, seed=1)
-        loader = tcbuild.torch.DataLoader(
-            cells, 64, sampler=order, attributes=["cell_type"], num_workers=2
-        )
-        for batch in loader:
-            batch.expression, batch.control, batch.masks, batch.attribute("cell_type")
-
     A sample's cell is the one with its name: sample_id is obs_names of the file. Each batch is read
     with one call of anndata, in the order of the file's rows; never the whole matrix.
 
@@ -53,7 +45,8 @@ class Cells:
         controls_by: attributes of the dataset in which a cell and its control agree; with [] any
             wild type may be the control. None draws no controls. A missing value is a value of its
             own
-        layer, obsm: the name of a layer, or of a matrix in obsm, to read instead of X
+        layer: the name of a layer to read instead of X
+        obsm: the name of a matrix in obsm to read instead of X
         sparse: batches have sparse CSR tensors instead of dense ones. Types are the file's, but
             unsigned integers become signed
         seed: of the draws
@@ -64,6 +57,12 @@ class Cells:
         AnnDataError: the file is damaged, lacks a cell or a matrix, or stores the matrix by columns
         ValueError: a group of cells has no control
         UnknownNameError: the dataset has no such attribute
+
+    Examples:
+        >>> cells = tcbuild.anndata.Cells("screen", "screen.h5ad", controls_by=["medium"])
+        >>> order = tcbuild.torch.Order(cells, seed=1)
+        >>> for batch in tcbuild.torch.DataLoader(cells, 4, sampler=order, attributes=["medium"]):
+        ...     effect, medium = batch.expression - batch.control, batch.attribute("medium")
     """
 
     def __init__(

@@ -14,8 +14,10 @@ from tcbuild._sample import Sample
 class CellSamples(Sequence[Any]):
     """Samples with their cells, which collate joins to a batch.
 
-    samples: as the dataset of Cells gives them
-    expression, control: an array or a CSR matrix with a row per sample; control may be None
+    Args:
+        samples: as the dataset of Cells gives them
+        expression: an array or a CSR matrix with a row per sample
+        control: the same of each sample's control, or None
     """
 
     def __init__(self, samples: Any, expression: Any, control: Any):

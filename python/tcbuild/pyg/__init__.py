@@ -1,13 +1,14 @@
 """Cell graphs, samples and batches for torch_geometric.
 
-    graph = tcbuild.pyg.cell_graph("cell/indices")           # or a graph folder
-    dataset = tcbuild.pyg.Dataset("cell/indices", phenotypes=["fitness"])
-    loader = tcbuild.pyg.DataLoader(dataset, batch_size=28)
-    for batch in loader:
-        batch["gene"].mask, batch.masked_edge_index_dict(), batch.y
+It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader takes the
+samples too, but copies each edge list for each sample of a batch.
 
-It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader
-takes the samples too, but copies each edge list for each sample of a batch.
+Examples:
+    >>> samples = tcbuild.pyg.Dataset("cell/dataset", phenotypes=["fitness"])
+    >>> for batch in tcbuild.pyg.DataLoader(samples, batch_size=25):
+    ...     edges, target = batch.masked_edge_index_dict(), batch.y
+    >>> batch["gene"].mask.shape, target.shape
+    (torch.Size([1500]), torch.Size([25, 1]))
 """
 
 from tcbuild.errors import missing_package as _missing_package

@@ -25,13 +25,16 @@ class Batch(Annotated, FilteredEdges, Small):
     """B samples as one graph, as torch_geometric joins them.
 
     edge types: edge_index of B unconnected copies of the graph, mask bool [B * E], true where kept
-    node types: mask, num_nodes of all samples, batch (the sample of each node), ptr
-    columns of the graph with a value per node or edge, once for each sample
+
+    node types: mask, num_nodes of all samples, batch (the sample of each node), ptr; columns of the
+    graph with a value per node or edge, once for each sample
+
     gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
+
     data: y float32 [B, P], the dataset's phenotypes, NaN if missing; sample_id
 
     perturbed, perturbed_kinds, perturbed_ptr, attribute() work as in tcbuild.torch.Batch.
-    batch[0], batch[2:5], to_data_list() and iteration give the samples.
+    `batch[0]`, `batch[2:5]`, to_data_list() and iteration give the samples.
 
     A batch stays small until you ask it for a tensor, so workers send little. It then makes all
     tensors at once, on the CPU or on the device that `.to(device)` names. The graph's tensors are
@@ -89,7 +92,7 @@ class Batch(Annotated, FilteredEdges, Small):
 
     @property
     def perturbed_ptr(self) -> Tensor | None:
-        """int64 [B + 1], sample b perturbs perturbed[ptr[b]:ptr[b + 1]]."""
+        """int64 [B + 1], sample b perturbs `perturbed[ptr[b]:ptr[b + 1]]`."""
         return self._perturbed(2)
 
     def _perturbed(self, place: int) -> Tensor | None:
@@ -121,7 +124,11 @@ class Batch(Annotated, FilteredEdges, Small):
         return map(self._example, range(len(self)))
 
     def get_example(self, index: int) -> HeteroData:
-        """A sample of the batch."""
+        """A sample of the batch.
+
+        Args:
+            index: from 0
+        """
         return self[index]
 
     def to_data_list(self) -> list[HeteroData]:
@@ -129,6 +136,9 @@ class Batch(Annotated, FilteredEdges, Small):
         return list(self)
 
     def to_homogeneous(self, *_: Any, **__: Any) -> Any:
+        """Refused: the masks of edge types would be lost. `batch.edge_index(name, filtered=True)`
+        has the kept edges of a type.
+        """
         raise ValueError(
             "make a batch homogeneous: its edge types have masks, which would be lost\n"
             "hint: use the kept edges of each edge type: batch.edge_index(NAME, filtered=True)"
@@ -147,7 +157,7 @@ class Batch(Annotated, FilteredEdges, Small):
             if mask_name(kind) != MRM and "mask" in self[kind] and {*EDGES} & {*self[kind].keys()}
         ]
         keys = {kind: [edges_key(self[kind])] for kind in kinds}
-        ours = {kind: of for kind, of in keys.items() if self.unchanged(kind, of[0])}
+        ours = {kind: of for kind, of in keys.items() if self._unchanged(kind, of[0])}
         fresh: dict[Any, Tensor] = {}
         if self._device().type == "cpu":
             fresh = self._packed.graph.tensors(ours, len(self), self._device())
@@ -185,7 +195,7 @@ class Batch(Annotated, FilteredEdges, Small):
     def _flat_masks(self) -> dict[str, Tensor]:
         kinds = [kind for kind in (*self.node_types, *self.edge_types) if "mask" in self[kind]]
         if self._device().type != "cpu":
-            if changed := [kind for kind in kinds if not self.unchanged(kind, "mask")]:
+            if changed := [kind for kind in kinds if not self._unchanged(kind, "mask")]:
                 raise ValueError(
                     f"filter edges: the mask of {mask_name(changed[0])} was changed, so only the "
                     "device knows how many are kept\nhint: edge_index[:, mask] waits for it"
@@ -204,7 +214,7 @@ class Batch(Annotated, FilteredEdges, Small):
             for key in own.keys():
                 if key in self._packed.of_batches(kind):
                     continue
-                if key not in ("mask", "pert_mask") and self.unchanged(kind, key):
+                if key not in ("mask", "pert_mask") and self._unchanged(kind, key):
                     shared = (kind, key) in alone
                     target[key] = alone[kind, key] if shared else graph.of_sample(kind, key)
                 elif (length := self._length(kind, key)) is None or length[index] >= 0:

@@ -27,12 +27,16 @@ _JOINED = ("mask_basis", "phenotypes", "statistics", "graph_processor", "attribu
 class Collater:
     """Joins samples of a Dataset into a Batch: a DataLoader's collate_fn.
 
-    follow_batch: keys of node types for which the batch has KEY_batch and KEY_ptr, too
-
     Samples may come from several datasets (ConcatDataset) with the same graph and reaction rule;
-    otherwise it is a ValueError. Tensors of the graph that a transform leaves alone
-    are recognized by identity and never copied. torch_geometric joins samples of other shapes, and
-    anything else.
+    otherwise it is a ValueError. Tensors of the graph that a transform leaves alone are recognized
+    by identity and never copied. torch_geometric joins samples of other shapes, and anything else.
+
+    Args:
+        follow_batch: keys of node types for which the batch has KEY_batch and KEY_ptr, too
+
+    Examples:
+        >>> samples = tcbuild.pyg.Dataset(dataset)
+        >>> batch = tcbuild.pyg.Collater()([samples[0], samples[1]])
     """
 
     always: tuple[str, ...] = ("deleted",)
@@ -47,7 +51,7 @@ class Collater:
         if isinstance(samples, Dataset):
             samples = samples.__getitems__(range(len(samples)))
         if isinstance(samples, Rows) and len(samples):
-            return self._batch(samples.dataset.pack(samples.dataset.stored))
+            return self._batch(samples.dataset._pack(samples.dataset.stored))
         if isinstance(samples, HeteroData):  # of a loader without a batch size
             return samples
         samples = list(samples)
@@ -163,7 +167,7 @@ def _changed(samples: Sequence[Small]) -> tuple[Keys, list[Values]]:
     kinds = [(None, *sample.node_types, *sample.edge_types) for sample in samples]
     same = [
         {
-            kind: [key for key in store_of(sample, kind).keys() if sample.unchanged(kind, key)]
+            kind: [key for key in store_of(sample, kind).keys() if sample._unchanged(kind, key)]
             for kind in of_sample
         }
         for sample, of_sample in zip(samples, kinds)

@@ -28,23 +28,24 @@ class Sample(Small):
 class Dataset(torch.utils.data.Dataset[HeteroData]):
     """Samples as HeteroData: the whole graph, and masks that say what is removed from it.
 
-        dataset = tcbuild.pyg.Dataset("cell/indices", phenotypes=["fitness"])
-        for batch in tcbuild.pyg.DataLoader(dataset, batch_size=28, shuffle=True):
-            batch["gene"].mask, batch.edge_index_dict, batch.y
-
-    dataset: a tcbuild.Dataset, a view of one, or its folder
-    phenotypes: those in y, in this order; by default all that are no statistics
-    transform: what is done with each sample, as in torch_geometric; it may be set later too. Each
-        sample is then made whole, in 2 ms for a yeast graph
-    attributes: names of those that batches have, for batch.attribute(name)
-
-    A sample has what cell_graph has of nodes and edges, and in addition
-    node and edge types: mask bool [N], true where kept
-    gene: deleted int64, the indices of the deleted genes, ascending
-    data: y float32 [1, P], NaN if missing; sample_id
+    A sample has what cell_graph has of nodes and edges; of node and edge types also mask bool [N],
+    true where kept; of gene deleted int64, the indices of the deleted genes, ascending; and y
+    float32 [1, P], NaN if missing; sample_id.
 
     A slice, indices or a boolean array give a view, of the same class. A subclass may have its own
-    __getitem__, which loaders then call.
+    `__getitem__`, which loaders then call.
+
+    Args:
+        dataset: a tcbuild.Dataset, a view of one, or its folder
+        phenotypes: those in y, in this order; by default all that are no statistics
+        transform: what is done with each sample, as in torch_geometric; it may be set later too.
+            Each sample is then made whole, in 2 ms for a yeast graph
+        attributes: names of those that batches have, for `batch.attribute(name)`
+
+    Examples:
+        >>> samples = tcbuild.pyg.Dataset("cell/dataset", phenotypes=["fitness"])
+        >>> for batch in tcbuild.pyg.DataLoader(samples, batch_size=28, shuffle=True):
+        ...     masks, edges, target = batch["gene"].mask, batch.edge_index_dict, batch.y
     """
 
     graph_type: ClassVar[type[Graph]] = Graph
@@ -127,7 +128,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
 
     def _sample(self, stored: tcbuild.Sample) -> HeteroData:
         view = self.stored.whole[stored.index : stored.index + 1]
-        packed = self.pack(view)
+        packed = self._pack(view)
         values = {
             kind: {
                 key: value[0] if isinstance(value, list) else value
@@ -138,14 +139,14 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         }
         return self.sample_type(replace(packed, values=values))
 
-    def pack(self, view: tcbuild.Dataset) -> Packed:
+    def _pack(self, view: tcbuild.Dataset) -> Packed:
         """Packs the samples of a view together, without reading masks."""
         genes, ptr, phenotypes = view.perturbations(slice(None))
         indices = view.indices
-        values, lengths = self.values(view.whole, indices, genes, ptr, phenotypes)
+        values, lengths = self._values(view.whole, indices, genes, ptr, phenotypes)
         dense = self._dense(values, lengths, phenotypes)
         terms = self._terms
-        keys = self.keys()
+        keys = self._keys()
         return Packed(
             self.graph, [view.whole], indices, genes, ptr, keys, values, terms, None, lengths, dense
         )
@@ -161,11 +162,11 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
             self.attributes,
         )
 
-    def keys(self) -> Keys:
+    def _keys(self) -> Keys:
         """What samples have of the graph."""
         return self.graph.keys()
 
-    def values(
+    def _values(
         self, whole: tcbuild.Dataset, indices: Any, genes: Any, ptr: Any, phenotypes: Any
     ) -> tuple[Values, Lengths]:
         """What each sample has of its own, joined, and how many rows it has of each."""

@@ -15,9 +15,16 @@ class DataLoader(ResumableLoader):
     shuffle=True makes a list of all indices first, and forgets where it was. With
     sampler=tcbuild.torch.Order(dataset, seed) it needs no memory, and resumes within an epoch.
 
-    dataset: a Dataset, or a Subset or ConcatDataset of some
-    follow_batch: see Collater
-    device: where batches are made; None leaves them small until `.to(device)` or any access
+    Args:
+        dataset: a Dataset, or a Subset or ConcatDataset of some
+        batch_size: samples per batch
+        shuffle: whether torch draws an order
+        follow_batch: see Collater
+        **options: torch's, and `device`, where batches are made; without it they stay small until
+            `.to(device)` or any access
+
+    Examples:
+        >>> loader = tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset), batch_size=28)
     """
 
     collater: Callable[[Any], Any] = Collater

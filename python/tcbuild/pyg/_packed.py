@@ -181,7 +181,7 @@ class Small(HeteroData):  # type: ignore[misc]
             self.__dict__["_made"] = {key: (of, version_of(of)) for key, of in made.items()}
             self.__dict__.update({name: data.__dict__[name] for name in _STORES})
 
-    def unchanged(self, kind: Kind, key: str) -> bool:
+    def _unchanged(self, kind: Kind, key: str) -> bool:
         """Whether a value is what was made. Writes through NumPy or .data are not seen."""
         made, value = self._made.get((kind, key)), store_of(self, kind).get(key)
         packed = self.__dict__["_packed"]
@@ -220,13 +220,16 @@ class Small(HeteroData):  # type: ignore[misc]
         return super().to(*args, **kwargs)
 
     def cpu(self, *args: str) -> Any:
+        """All tensors on the CPU."""
         return self.to("cpu", *args)
 
     def cuda(self, device: Any = None, *args: str, non_blocking: bool = False) -> Any:
+        """All tensors on a GPU."""
         device = "cuda" if device is None else device
         return self.to(device, *args, non_blocking=non_blocking)
 
     def pin_memory(self, *args: str) -> Any:
+        """It in page-locked memory; a DataLoader calls it."""
         if not self.is_small:
             return super().pin_memory(*args)
         return type(self)(self.__dict__["_packed"].map(pinned))

@@ -1,12 +1,12 @@
 """tcbuild datasets for PyTorch: samples and batches as tensors, masks made on the model's device,
-and the graph that all samples share.
+and the graph that all samples share. It needs the package torch (the extra torch).
 
-    loader = tcbuild.torch.DataLoader("cell/indices", batch_size=28, num_workers=2)
-    for batch in loader:
-        batch = batch.to(device)
-        batch.masks["gene__physical__gene"], batch.phenotypes
-
-It needs the package torch (the extra torch).
+Examples:
+    >>> loader = tcbuild.torch.DataLoader("cell/dataset", batch_size=28)
+    >>> for batch in loader:
+    ...     batch = batch.to("cpu")
+    >>> batch.masks["gene__physical__gene"].shape, batch.phenotypes.shape
+    (torch.Size([16, 210]), torch.Size([16, 2]))
 """
 
 from tcbuild.errors import missing_package as _missing_package

@@ -37,30 +37,37 @@ _MATRICES = ("expression", "control")
 class Batch(Annotated, FilteredEdges):
     """B samples.
 
-    sample_indices: int64 [B], the index of each sample in its own whole dataset: not in a view or
-        Subset, and not in a ConcatDataset, of which two samples in a batch may have the same one
-    sample_ids: their names
-    deleted: int64 [K], the deleted genes of all samples, in sample order; not offset
-        by sample
-    deleted_ptr: int64 [B + 1], sample b deletes
-        deleted[ptr[b]:ptr[b + 1]]
-    deleted_batch: int64 [K], the sample of each deleted gene
-    perturbed, perturbed_kinds, perturbed_ptr: of a set with kinds of perturbations, else
-        None: int64 [P], the genes that each sample perturbs, deleted or not; int8 [P], the kind of
-        each, an index of tcbuild.Dataset.kinds, -1 if it is not known; int64 [B + 1], sample b
-        perturbs perturbed[ptr[b]:ptr[b + 1]]
-    phenotypes: float64 [B, P], NaN if missing; the columns are phenotype_names. These are all
-        numbers of the perturbation set, including statistics such as p-values and standard errors
-        (dataset.phenotypes says which), so select your targets by name:
-        batch.phenotype("fitness")
-    expression, control: of tcbuild.anndata.Cells, [B, columns] of the sample's cell and of its
-        control, dense or sparse CSR; otherwise None
-    masks: see below; an error in a batch without masks
-    mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
-
     A batch is transferred (from a worker, into pinned memory, to a device) as the positions that
     its masks remove, some thousand numbers per sample. The masks are written at their first use.
     Pickling moves a batch to the CPU.
+
+    Attributes:
+        sample_indices: int64 [B], the index of each sample in its own whole dataset: not in a view
+            or Subset, and not in a ConcatDataset, of which two samples in a batch may have the same
+            one
+        sample_ids: their names
+        deleted: int64 [K], the deleted genes of all samples, in sample order; not offset by sample
+        deleted_ptr: int64 [B + 1], sample b deletes `deleted[ptr[b]:ptr[b + 1]]`
+        deleted_batch: int64 [K], the sample of each deleted gene
+        phenotypes: float64 [B, P], NaN if missing; the columns are phenotype_names. These are all
+            numbers of the perturbation set, including statistics such as p-values and standard
+            errors (dataset.phenotypes says which), so select your targets by name:
+            `batch.phenotype("fitness")`
+        phenotype_names: in the order of the dataset
+        mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
+        perturbed: int64 [P], the genes that each sample perturbs, deleted or not; None, as the next
+            two, in a set without kinds of perturbations
+        perturbed_kinds: int8 [P], the kind of each, an index of tcbuild.Dataset.kinds, -1 if it is
+            not known
+        perturbed_ptr: int64 [B + 1], sample b perturbs `perturbed[ptr[b]:ptr[b + 1]]`
+        expression: of tcbuild.anndata.Cells, [B, columns] of the sample's cell, dense or sparse
+            CSR; otherwise None
+        control: the same of the cell's control
+
+    Examples:
+        >>> batch = tcbuild.torch.collate(dataset[:4])
+        >>> batch.deleted_ptr
+        tensor([ 0,  3,  6,  9, 11])
     """
 
     sample_indices: Tensor
@@ -87,7 +94,14 @@ class Batch(Annotated, FilteredEdges):
         return len(self.sample_indices)
 
     def phenotype(self, name: str) -> Tensor:
-        """A phenotype of all samples, float64 [B], NaN if missing."""
+        """A phenotype of all samples.
+
+        Args:
+            name: one of phenotype_names
+
+        Returns:
+            float64 [B], NaN if missing.
+        """
         if name not in self.phenotype_names:
             raise unknown_name("phenotype", name, self.phenotype_names)
         return self.phenotypes[:, self.phenotype_names.index(name)]
@@ -137,6 +151,10 @@ class Batch(Annotated, FilteredEdges):
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
         """The batch on a device. Masks are made there at their first use; earlier changes to masks
         are not copied.
+
+        Args:
+            device: as torch names it
+            non_blocking: whether a copy from pinned memory waits for nothing
         """
         batch = self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
         if self._removals is not None and self._removals.buffer is not None:
@@ -194,18 +212,21 @@ def collate(
     masks: Form | None = "stacked",
     attributes: Sequence[str] = (),
 ) -> Batch:
-    """Joins samples of a tcbuild.Dataset into a batch; a DataLoader's collate_fn.
+    """Joins samples of a tcbuild.Dataset into a batch; a DataLoader's collate_fn. It takes 8 bytes
+    per removed position.
 
-    Samples may come from several datasets (ConcatDataset) with the same graph, reaction rule and
-    phenotypes; otherwise it is a ValueError. A view, dataset[first:end], gives the batch of its
-    samples too, without an object for each.
+    Args:
+        samples: of one dataset, or of several (ConcatDataset) with the same graph, reaction rule
+            and phenotypes; otherwise it is a ValueError. A view, `dataset[first:end]`, gives the
+            batch of its samples too, without an object for each
+        masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no
+            mask is read (for a MaskGenerator)
+        attributes: names of those that the batch has, for `batch.attribute(name)`
 
-    masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask
-        is read (for a MaskGenerator)
-    attributes: names of those that the batch has, for batch.attribute(name)
-
-    Select other values than the defaults with functools.partial(collate, masks=None). It takes 8
-    bytes per removed position.
+    Examples:
+        >>> batch = tcbuild.torch.collate(dataset[:4], masks="concatenated")
+        >>> batch.masks["gene"].shape
+        torch.Size([240])
     """
     if (cells := cells_of(samples)) is not None:
         return replace(collate(cells.samples, masks, attributes), **cells.tensors())

@@ -15,22 +15,28 @@ from tcbuild.torch._blocks import Edges
 class CellGraph(nn.Module):
     """The cell graph's edges on the model's device, for either form of a batch of B samples.
 
-    static form, for masks `stacked` [B, E]:
-        node features [B, N, F]; edge_index [2, E], which all samples share
-        memory of edge_index: 16 bytes per edge, 39 MB for a yeast graph
-    block-diagonal form, for masks `concatenated` [B * E]:
-        node features [B * N, F]; edge_index [2, B * E], of B unconnected copies
-        memory of edge_index: 16 * B bytes per edge, 1.1 GB for a yeast graph and B = 28; on a CPU
-        once for all batches
+    The static form, for masks `stacked` [B, E], has node features [B, N, F] and edge_index [2, E],
+    which all samples share: PyG's static graph. edge_index takes 16 bytes per edge, 39 MB for a
+    yeast graph.
 
-    The static form is PyG's static graph; the block-diagonal form is how its batches look to a
-    layer. Neither copies an edge per batch.
+    The block-diagonal form, for masks `concatenated` [B * E], has node features [B * N, F] and
+    edge_index [2, B * E], of B unconnected copies: how PyG's batches look to a layer. edge_index
+    takes 16 * B bytes per edge, 1.1 GB for a yeast graph and B = 28; on a CPU once for all batches.
 
-    dataset:    whose graph it is, or its folder
-    edge_types: those that the model uses (default: all)
+    Neither copies an edge per batch.
 
-    num_nodes:     nodes by node type
-    stoichiometry: float32 [E of reaction__rmr__metabolite], or None
+    Args:
+        dataset: whose graph it is, or its folder
+        edge_types: those that the model uses, by default all
+
+    Attributes:
+        num_nodes: nodes by node type
+        stoichiometry: float32 [E of reaction__rmr__metabolite], or None
+
+    Examples:
+        >>> graph = tcbuild.torch.CellGraph(dataset, ["gene__physical__gene"])
+        >>> graph.edge_index["gene__physical__gene"].shape
+        torch.Size([2, 210])
     """
 
     edges: Tensor
@@ -70,11 +76,14 @@ class CellGraph(nn.Module):
         return dict(zip(self.sizes, self.edges.split_with_sizes(list(self.sizes.values()), dim=1)))
 
     def block_diagonal(self, batch_size: int) -> dict[str, Tensor]:
-        """The block-diagonal form: per edge type int64 [2, B * E]; sample b's nodes are offset by b
-        * N of their type.
+        """The block-diagonal form. On a CPU it is laid out once, for the largest batch so far, and
+        mapped by each call: writing to it changes only this one.
 
-        On a CPU it is laid out once, for the largest batch so far, and mapped by each call: writing
-        to it changes only this one.
+        Args:
+            batch_size: B
+
+        Returns:
+            Per edge type int64 [2, B * E]; sample b's nodes are offset by b * N of their type.
         """
         device = self.edges.device
         return {name: self._laid_out.block(name, batch_size, device) for name in self.sizes}

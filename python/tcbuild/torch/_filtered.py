@@ -43,15 +43,23 @@ class FilteredEdges:
         relabel: bool = False,
         edge_weight: bool = False,
     ) -> Any:
-        """The edges of a type in all samples, hyperedges too, as one graph of B unconnected copies:
-        int64 [2, B * E], on the batch's device; node n of sample b is b * N + n.
+        """The edges of a type in all samples, hyperedges too, as one graph of B unconnected copies;
+        node n of sample b is b * N + n. A stock layer of PyG takes any of them. On a GPU nothing
+        waits: the host knows the sizes.
 
-        filtered: int64 [2, K], only the edges that are kept, in their order
-        relabel: with filtered, nodes are numbered among those that are kept: node features are
-            x[batch.kept("gene")]. An edge of gene__gpr__reaction goes with its reaction
-        edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
+        Args:
+            name: of the edge type
+            filtered: only the edges that are kept, in their order
+            relabel: with filtered, nodes are numbered among those that are kept: node features are
+                `x[batch.kept("gene")]`. An edge of gene__gpr__reaction goes with its reaction
+            edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
 
-        A stock layer of PyG takes any of them. On a GPU nothing waits: the host knows the sizes.
+        Returns:
+            int64 [2, B * E], or of K kept edges [2, K], on the batch's device.
+
+        Examples:
+            >>> batch = tcbuild.torch.collate(dataset[:4])
+            >>> edges = batch.edge_index("gene__physical__gene", filtered=True)
         """
         check_choice(filtered, relabel, edge_weight)
         name, masks = joined_name(name), self._flat_masks()
@@ -71,8 +79,13 @@ class FilteredEdges:
         return relabelled(name, edge_index.index_select(1, positions), masks)
 
     def kept(self, name: str | tuple[str, str, str]) -> Tensor:
-        """int64: which nodes or edges of a type are kept, counted in all samples; x[kept] are their
-        features.
+        """Which nodes or edges of a type are kept.
+
+        Args:
+            name: of the type
+
+        Returns:
+            int64, counted in all samples; `x[kept]` are their features.
         """
         name, masks = joined_name(name), self._flat_masks()
         if name not in masks:
@@ -80,12 +93,18 @@ class FilteredEdges:
         return kept_positions(masks[name], lambda: self._removed().kept(name))
 
     def removed(self, name: str | tuple[str, str, str]) -> Tensor:
-        """Where the masks of a node or edge type are 0, in COO form: int64 [2, n], in each column a
-        sample of the batch and a position in its mask, ascending; on the batch's device.
+        """Where the masks of a node or edge type are 0, in COO form. No mask is made, and on a GPU
+        nothing waits.
 
         It is what the samples' files say: later changes to masks are not in it, but of full-masks
-        raw on a CPU, whose masks are used as they are read. No mask is made, and on a GPU nothing
-        waits.
+        raw on a CPU, whose masks are used as they are read.
+
+        Args:
+            name: of the type
+
+        Returns:
+            int64 [2, n], in each column a sample of the batch and a position in its mask,
+            ascending; on the batch's device.
         """
         name, removed = joined_name(name), self._removed()
         if name not in removed.layout.names:

@@ -70,8 +70,10 @@ class ResumableLoader(torch.utils.data.DataLoader[Any]):
         return order.state_dict() | position | {"batches": self._batches}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """The next iteration goes on after the last batch given when the state was saved. The
-        state of other samples is a ValueError.
+        """The next iteration goes on after the last batch given when the state was saved.
+
+        Args:
+            state: of state_dict; that of other samples is a ValueError
         """
         if (order := self._order) is None or not state:
             warnings.warn(
@@ -99,16 +101,22 @@ def _warn_of_all_samples(order: Order) -> None:
 class DataLoader(ResumableLoader):
     """torch's DataLoader whose batches are Batch, with all of its options.
 
-        order = tcbuild.torch.Order(dataset, seed=1)
-        loader = tcbuild.torch.DataLoader(dataset, 28, sampler=order, num_workers=2)
-        for epoch in range(10):
-            for batch in loader:  # each epoch has its own order
-                saved = loader.state_dict()
+    Args:
+        dataset: a tcbuild.Dataset, a view of one, or its folder; also a Subset or ConcatDataset of
+            some
+        batch_size: samples per batch
+        shuffle: whether torch draws an order, from a list of all indices
+        sampler: an Order, so that it resumes within an epoch
+        masks: see collate
+        attributes: see collate
+        **options: torch's, and `device`, where batches are moved; without it they are on the CPU
 
-    dataset: a tcbuild.Dataset, a view of one, or its folder; also a Subset or ConcatDataset of some
-    sampler: an Order, so that it resumes within an epoch
-    masks, attributes: see collate
-    device: where batches are moved; None leaves them on the CPU
+    Examples:
+        >>> order = tcbuild.torch.Order(dataset, seed=1)
+        >>> loader = tcbuild.torch.DataLoader(dataset, 28, sampler=order)
+        >>> for epoch in range(2):
+        ...     for batch in loader:  # each epoch has its own order
+        ...         saved = loader.state_dict()
     """
 
     def __init__(

@@ -26,9 +26,6 @@ class MaskGenerator(nn.Module):
     """Makes the masks of a batch from its perturbation indices, on the device it is on: the same on
     the CPU and on a GPU.
 
-    dataset: of any variant, or its folder; what it takes from it is the graph and the reaction rule
-    form:    `stacked` ([B, E] per mask) or `concatenated` ([B * E])
-
     Buffers: the genes' edge positions in compressed sparse rows (4 bytes per entry, two entries for
     a gene-gene edge; 20 MB for a yeast graph), and the reaction rules. They move with `.to(device)`
     and are not in `state_dict()`. There are no parameters and no state between calls, so each
@@ -39,16 +36,24 @@ class MaskGenerator(nn.Module):
     writes the zeros in one of Triton. Where Triton is missing, or the GPU is older than its
     support, torch's operations do, and the host waits for the number of removed positions.
 
-    A CUDA graph may then hold a call. As its tensors keep their sizes, fill deleted up with
-    -1, and deleted_ptr, for a smaller batch, with its last value: the samples that
-    this adds delete nothing.
+    A CUDA graph may then hold a call. As its tensors keep their sizes, fill deleted up with -1, and
+    deleted_ptr, for a smaller batch, with its last value: the samples that this adds delete
+    nothing.
 
     torch.compile takes it, with fullgraph=True too, and compiles it once for all sizes of batches
-    above 1. torch.export does for batches of two or more; who loads the program imports
-    tcbuild.torch first:
+    above 1. torch.export does for batches of two or more, whose sizes are Dim: of deleted, and of
+    deleted_ptr with min=3. To load the program, import tcbuild.torch first.
 
-        sizes = {0: Dim("deleted")}, {0: Dim("ptr", min=3)}
-        torch.export.export(generator, (genes, ptr), dynamic_shapes=sizes)
+    Args:
+        dataset: of any variant, or its folder; what it takes from it is the graph and the reaction
+            rule
+        form: `stacked` ([B, E] per mask) or `concatenated` ([B * E])
+
+    Examples:
+        >>> generator = tcbuild.torch.MaskGenerator(dataset)
+        >>> batch = tcbuild.torch.collate(dataset[:4], masks=None)
+        >>> generator(batch)["gene"].sum(1)
+        tensor([57, 57, 57, 58])
     """
 
     # int64 [types, genes + 1]: gene g's row of a type is positions[row_offsets[type,
@@ -107,21 +112,24 @@ class MaskGenerator(nn.Module):
         batch: Batch | Mapping[str, Any] | Tensor,
         deleted_ptr: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in
-        canonical order.
+        """The masks of B samples.
 
-        batch: of collate or tcbuild.pyg, or a PyG DataLoader's with
-        follow_batch=["deleted"]; ValueError if it has another graph or reaction rule.
+        Args:
+            batch: of collate or tcbuild.pyg, or a PyG DataLoader's with `follow_batch=["deleted"]`.
+                For genotypes that are in no dataset, int [K], the deleted genes of all samples, in
+                sample order, and maybe -1 behind them
+            deleted_ptr: with such genes int [B + 1], sample b deletes `batch[ptr[b]:ptr[b + 1]]`.
+                The two of a batch or sample, passed as they are, are refused if it has another
+                graph or reaction rule; of other tensors nothing says which graph they belong to
 
-        For genotypes that are in no dataset, pass two tensors instead. deleted of a
-        batch or sample, passed as they are, are refused if it has another graph or reaction rule;
-        of other tensors nothing says which graph they belong to.
-        batch: int [K], the deleted genes of all samples, in sample order, and maybe -1 behind them
-        deleted_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b + 1]]
+        Returns:
+            bool, True where kept, views of one new buffer, by mask name in canonical order.
 
-        Raises ValueError if the two do not match or are on another device, IndexError for a gene
-        that is not in the graph. A GPU checks values itself: an error stops the process at its next
-        synchronisation.
+        Raises:
+            ValueError: the batch has another graph or reaction rule, or the two do not match or are
+                on another device
+            IndexError: a gene is not in the graph. A GPU checks values itself: an error stops the
+                process at its next synchronisation
         """
         compiling = torch.compiler.is_compiling()
         if not isinstance(batch, Tensor):

@@ -21,23 +21,30 @@ _ROUNDS = 8  # of the Feistel network
 class Order(DistributedSampler[Any]):
     """The order of the samples of an epoch: each once, or with weights drawn with replacement.
 
-        order = tcbuild.torch.Order(triples, seed=1)
-        loader = tcbuild.torch.DataLoader(triples, 64, sampler=order)
-
     A draw depends only on the seed, the epoch and its position, and is computed when it is needed.
     torch's shuffle first makes a list of all indices: 5.7 GB, and minutes, for 10^8.
-
-    num_replicas, rank: in a distributed run, every num_replicas-th draw from rank on. All ranks
-        take equally many: the last ones of a length that does not divide repeat the first, or with
-        drop_last are left out, as torch's DistributedSampler has it. It is one, so Lightning takes
-        it as it is
-    shuffle: False for the dataset's own order
-    weights: [N], how often a sample is drawn, relative to others
 
     Its state is seed, epoch and position, so an epoch goes on with any number of ranks. tcbuild's
     loaders save the position of the batches that they have returned. Accelerate replaces the loader
     and reads a batch ahead: save state(steps) there. torchdata's StatefulDataLoader calls
     state_dict.
+
+    Args:
+        dataset: anything with a length
+        seed: another one gives other orders
+        num_replicas: in a distributed run, every num_replicas-th draw from rank on. All ranks take
+            equally many: the last ones of a length that does not divide repeat the first, or with
+            drop_last are left out, as torch's DistributedSampler has it. It is one, so Lightning
+            takes it as it is
+        rank: of this process, from 0
+        drop_last: see num_replicas
+        shuffle: False for the dataset's own order
+        weights: [N], how often a sample is drawn, relative to others
+
+    Examples:
+        >>> triples = dataset.combinations(dataset.genes, 3)
+        >>> order = tcbuild.torch.Order(triples, seed=1)
+        >>> loader = tcbuild.torch.DataLoader(triples, 64, sampler=order)
     """
 
     def __init__(
@@ -62,7 +69,11 @@ class Order(DistributedSampler[Any]):
         self._cumulated = None if weights is None else _cumulated(weights, self.samples)
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the order of the next epoch. A resumed epoch keeps its order."""
+        """Chooses the order of the next epoch. A resumed epoch keeps its order.
+
+        Args:
+            epoch: its number
+        """
         if epoch != self.epoch:
             self.epoch, self.position, self._given = epoch, 0, 0
 
@@ -101,7 +112,12 @@ class Order(DistributedSampler[Any]):
         return _Permutation(self.samples, self.seed, self.epoch) if self.shuffle else lambda p: p
 
     def state(self, steps: int, batch_size: int) -> dict[str, Any]:
-        """The state after so many batches of each rank in this epoch."""
+        """The state after so many batches of each rank in this epoch.
+
+        Args:
+            steps: batches
+            batch_size: samples of each
+        """
         position = min(steps * batch_size * self.num_replicas, self.samples)
         return self._state(position)
 
@@ -114,7 +130,11 @@ class Order(DistributedSampler[Any]):
         return {"seed": self.seed, "epoch": self.epoch, "position": position, "samples": of}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on where another order of the same samples was, on any number of ranks."""
+        """Goes on where another order of the same samples was, on any number of ranks.
+
+        Args:
+            state: of state_dict; that of other samples is a ValueError
+        """
         if (found := state["samples"]) != (expected := samples_of(self.dataset)):
             raise ValueError(
                 f"resume an order: found the state of other samples: {found}, expected {expected}\n"

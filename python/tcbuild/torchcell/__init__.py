@@ -1,13 +1,15 @@
-"""Samples and batches with torchcell's names.
+"""Samples and batches with torchcell's names. `tcbuild.build` takes torchcell's cell graphs, and
+its stores as samples.
 
-    graph = tcbuild.torchcell.cell_graph("cell/indices")           # or a graph folder
-    dataset = tcbuild.torchcell.Dataset("cell/indices", phenotypes=["fitness"])
-    loader = tcbuild.torchcell.DataLoader(dataset, batch_size=28)
+It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader takes the
+samples too, but copies each edge list for each sample of a batch.
 
-`tcbuild.build` takes torchcell's cell graphs, and its stores as samples.
-
-It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader
-takes the samples too, but copies each edge list for each sample of a batch.
+Examples:
+    >>> samples = tcbuild.torchcell.Dataset("cell/dataset", phenotypes=["fitness"])
+    >>> for batch in tcbuild.torchcell.DataLoader(samples, batch_size=25):
+    ...     target = batch["gene"].phenotype_values
+    >>> target.shape
+    torch.Size([25])
 """
 
 from tcbuild.errors import missing_package as _missing_package

@@ -38,46 +38,53 @@ Part = tuple[Any, npt.NDArray[np.int64]]
 
 class Dataset(pyg.Dataset):
     """Samples as in torchcell's LazySubgraphRepresentation: the whole graph, shared by all samples,
-    and what is removed from it.
-
-    dataset: a tcbuild.Dataset, a view of one, or its folder
+    and what is removed from it. Contents of a sample are made when anything is asked of it.
 
     node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept;
-        pert_mask, its inverse
+    pert_mask, its inverse
+
     gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes, of
-        which torchcell's ids_pert has also those that the graph lacks;
-        phenotypes in COO form: phenotype_values float32 and, for each, phenotype_type_indices (into
-        phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (the number of the
-        experiment in its record of a torchcell store, otherwise 0), by experiment, then by type.
-        Missing ones are omitted; if all are missing, there is one NaN at 0, 0. So are statistics in
-        phenotype_stat_*, which are not there if all are missing
+    which torchcell's ids_pert has also those that the graph lacks; phenotypes in COO form:
+    phenotype_values float32 and, for each, phenotype_type_indices (into phenotype_types, the names
+    of `phenotypes`) and phenotype_sample_indices (the number of the experiment in its record of a
+    torchcell store, otherwise 0), by experiment, then by type. Missing ones are omitted; if all are
+    missing, there is one NaN at 0, 0. So are statistics in `phenotype_stat_*`, which are not there
+    if all are missing
+
     reaction: w_growth, if the graph has it
+
     edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
+
     data: sample_id, mask_basis (tcbuild.Dataset.mask_basis)
 
-    Contents of a sample are made when anything is asked of it.
+    Args:
+        dataset: a tcbuild.Dataset, a view of one, or its folder
+        phenotypes: the targets, in this order. torchcell's trainers use all of phenotype_values, so
+            a dataset with several that are no statistics needs them named. [] for none; others that
+            are not in statistics are omitted. In a dataset of a torchcell store, fitness stands for
+            `fitness#2` and so on, too, and is never negative, as torchcell's schema has it; numbers
+            that are NaN or infinite in the store are so here; and calmorph stands for calmorph.A101
+            and so on, all that a record has, sorted by name as in torchcell's Perturbation (its
+            other processors fail for such a vector)
+        statistics: of the targets, such as fitness_se; by default those of the manifest
+        transform: what is done with each sample, as in torch_geometric; it may be set later too. It
+            may change a sample, or a copy.copy of it
+        graph_processor: the name of torchcell's class that makes the samples.
+            SubgraphRepresentation, for models that take no masks: what is left of the graph, with
+            its nodes numbered again. x_pert has the features of the deleted genes, pert_mask of
+            edges between genes and of gpr says which are gone. Batches are those of
+            torch_geometric. The other two have no edges, and perturbed_genes instead of ids_pert.
+            Perturbation, for models that have the graph: genes alone, without x and node_ids, and
+            with `phenotype_stat_*` also where all are missing. DCellGraphProcessor: genes without
+            mask, and of a graph with gene_ontology its node_ids, num_nodes and
+            go_gene_strata_state, float32 [annotations, 4] of term, gene, stratum and state, 0 where
+            the gene is deleted. Follow that key in batches
+        attributes: names of those that batches have, for `batch.attribute(name)`
 
-    phenotypes: the targets, in this order. torchcell's trainers use all of phenotype_values, so a
-        dataset with several that are no statistics needs them named. [] for none; others that are
-        not in statistics are omitted. In a dataset of a torchcell store, fitness stands for
-        fitness#2 and so on, too, and is never negative, as torchcell's schema has it; numbers that
-        are NaN or infinite in the store are so here; and calmorph stands for calmorph.A101 and so
-        on, all that a record has, sorted by name as in torchcell's Perturbation (its other
-        processors fail for such a vector)
-    statistics: statistics of the targets, such as fitness_se; by default those of the manifest
-    transform: what is done with each sample, as in torch_geometric; it may be set later too. It
-        may change a sample, or a copy.copy of it
-    graph_processor: the name of torchcell's class that makes the samples:
-        SubgraphRepresentation, for models that take no masks: what is left of the graph, with its
-        nodes numbered anew. x_pert has the features of the deleted genes, pert_mask of edges
-        between genes and of gpr says which are gone. Batches are those of torch_geometric
-        The other two have no edges, and perturbed_genes instead of ids_pert:
-        Perturbation, for models that have the graph: genes alone, without x and node_ids, and
-        with phenotype_stat_* also where all are missing
-        DCellGraphProcessor: genes without mask, and of a graph with gene_ontology its node_ids,
-        num_nodes and go_gene_strata_state, float32 [annotations, 4] of term, gene, stratum and
-        state, 0 where the gene is deleted. Follow that key in batches
-    attributes: names of those that batches have, for batch.attribute(name)
+    Examples:
+        >>> samples = tcbuild.torchcell.Dataset("cell/dataset", phenotypes=["fitness"])
+        >>> samples[0]["gene"].ids_pert
+        ['YCR001W', 'YFL001W', 'YFR002C']
     """
 
     graph_type = Graph
@@ -214,6 +221,7 @@ class Dataset(pyg.Dataset):
 
     @property
     def is_of_columns(self) -> bool:
+        """Whether batches need no samples."""
         whole_or_edgeless = PROCESSORS[0], "Perturbation"
         return self.transform is None and self.graph_processor in whole_or_edgeless
 
@@ -222,12 +230,12 @@ class Dataset(pyg.Dataset):
         """torchcell's key for the names of the deleted genes."""
         return "perturbed_genes" if self.graph_processor in _EDGELESS else "ids_pert"
 
-    def keys(self) -> Keys:
+    def _keys(self) -> Keys:
         if self.graph_processor == "Perturbation":
             return {"gene": ["num_nodes", "pert_mask", "mask"]}
-        return super().keys()
+        return super()._keys()
 
-    def values(
+    def _values(
         self, whole: tcbuild.Dataset, indices: Any, genes: Any, ptr: Any, phenotypes: Any
     ) -> tuple[Values, Lengths]:
         every = self._measured.values()

@@ -20,17 +20,25 @@ class LazyCollater(Collater):
     values of torchcell's LazyCollater: a DataLoader's collate_fn.
 
     edge types: edge_index or hyperedge_index of B unconnected copies of the graph, stoichiometry
-        and mask, one sample after the other; num_edges, a list
+    and mask, one sample after the other; num_edges, a list
+
     node types: mask, pert_mask, x, batch (the sample of each node), ptr; num_nodes of all samples;
-        lists of what is not a tensor, such as node_ids
+    lists of what is not a tensor, such as node_ids
+
     gene: what each sample has of its own, one after the other
+
     data: num_graphs
 
-    follow_batch: keys of node types, such as perturbation_indices, for which the batch has
-        KEY_batch and KEY_ptr
+    Batches of Perturbation's samples have only genes. Samples of SubgraphRepresentation and
+    DCellGraphProcessor become a Batch of torch_geometric.
 
-    Batches of Perturbation's samples have only genes. Samples of
-    SubgraphRepresentation and DCellGraphProcessor become a Batch of torch_geometric.
+    Args:
+        follow_batch: keys of node types, such as perturbation_indices, for which the batch has
+            KEY_batch and KEY_ptr
+
+    Examples:
+        >>> samples = tcbuild.torchcell.Dataset(dataset, phenotypes=["fitness"])
+        >>> batch = tcbuild.torchcell.LazyCollater(["perturbation_indices"])(samples[:4])
     """
 
     always = ()
@@ -60,6 +68,18 @@ class LazyCollater(Collater):
 
 
 class DataLoader(PyGDataLoader):
-    """tcbuild.pyg.DataLoader with LazyCollater."""
+    """tcbuild.pyg.DataLoader with LazyCollater.
+
+    Args:
+        dataset: see tcbuild.pyg.DataLoader, as for all others
+        batch_size: samples per batch
+        shuffle: whether torch draws an order
+        follow_batch: see LazyCollater
+        **options: torch's, and `device`
+
+    Examples:
+        >>> samples = tcbuild.torchcell.Dataset(dataset, phenotypes=["fitness"])
+        >>> loader = tcbuild.torchcell.DataLoader(samples, batch_size=28)
+    """
 
     collater = LazyCollater
