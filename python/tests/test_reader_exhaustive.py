@@ -534,7 +534,7 @@ def test_a_file_that_becomes_shorter_under_a_reader(tiny, tmp_path, name):
         for file in files_of(path):
             cut(share)(path / file)
         for index in range(len(dataset)):
-            for part, expected in zip(parts(dataset, index), want[-5 * (len(dataset) - index) :]):
+            for part, expected in zip(parts(dataset, index), want[-4 * (len(dataset) - index) :]):
                 try:
                     assert part() == expected
                 except reader.DatasetError:

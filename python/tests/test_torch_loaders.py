@@ -209,11 +209,12 @@ def test_datasets_of_other_graphs_are_told_apart_by_their_masks(leaves, tcbuild,
 def test_a_path_that_is_no_dataset(leaves, tmp_path):
     path = leaves[0][0].path
     for wrong, found in (
-        (path / "manifest.json", "it is a file"),
-        (path / "graph", "there is no manifest.json"),
-        (tmp_path / "nowhere", "there is no such folder"),
+        (path / "manifest.json", "it is a file, .*\nhint: tcbuild.build makes"),
+        (path / "graph", "it is a cell graph, .*\nhint: tcbuild.build makes"),
+        (path / "samples", "there is no manifest.json, .*\nhint: name a folder"),
+        (tmp_path / "nowhere", "there is no such folder, .*\nhint: name a folder"),
     ):
-        with pytest.raises(package.errors.ManifestError, match=f"{found}.*\nhint: name a folder"):
+        with pytest.raises(package.errors.ManifestError, match=found):
             opened(wrong)
 
 
