@@ -25,8 +25,8 @@ class Sample:
         >>> sample = dataset[0]
         >>> sample.deleted_genes
         ['YCR001W', 'YFL001W', 'YFR002C']
-        >>> sample.masks["gene"].sum()
-        np.int64(57)
+        >>> int(sample.masks["gene"].sum())
+        57
     """
 
     def __init__(self, dataset: Any, index: int):

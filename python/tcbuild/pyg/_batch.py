@@ -24,14 +24,12 @@ from tcbuild.torch._filtered import FilteredEdges
 class Batch(Annotated, FilteredEdges, Small):
     """B samples as one graph, as torch_geometric joins them.
 
-    edge types: edge_index of B unconnected copies of the graph, mask bool [B * E], true where kept
-
-    node types: mask, num_nodes of all samples, batch (the sample of each node), ptr; columns of the
-    graph with a value per node or edge, once for each sample
-
-    gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
-
-    data: y float32 [B, P], the dataset's phenotypes, NaN if missing; sample_id
+    - edge types: edge_index of B unconnected copies of the graph, mask bool [B * E], true where
+      kept
+    - node types: mask, num_nodes of all samples, batch (the sample of each node), ptr; columns of
+      the graph with a value per node or edge, once for each sample
+    - gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
+    - data: y float32 [B, P], the dataset's phenotypes, NaN if missing; sample_id
 
     perturbed, perturbed_kinds, perturbed_ptr, attribute() work as in tcbuild.torch.Batch.
     `batch[0]`, `batch[2:5]`, to_data_list() and iteration give the samples.

@@ -40,22 +40,18 @@ class Dataset(pyg.Dataset):
     """Samples as in torchcell's LazySubgraphRepresentation: the whole graph, shared by all samples,
     and what is removed from it. Contents of a sample are made when anything is asked of it.
 
-    node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept;
-    pert_mask, its inverse
-
-    gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes, of
-    which torchcell's ids_pert has also those that the graph lacks; phenotypes in COO form:
-    phenotype_values float32 and, for each, phenotype_type_indices (into phenotype_types, the names
-    of `phenotypes`) and phenotype_sample_indices (the number of the experiment in its record of a
-    torchcell store, otherwise 0), by experiment, then by type. Missing ones are omitted; if all are
-    missing, there is one NaN at 0, 0. So are statistics in `phenotype_stat_*`, which are not there
-    if all are missing
-
-    reaction: w_growth, if the graph has it
-
-    edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
-
-    data: sample_id, mask_basis (tcbuild.Dataset.mask_basis)
+    - node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept;
+      pert_mask, its inverse
+    - gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes, of
+      which torchcell's ids_pert has also those that the graph lacks; phenotypes in COO form:
+      phenotype_values float32 and, for each, phenotype_type_indices (into phenotype_types, the
+      names of `phenotypes`) and phenotype_sample_indices (the number of the experiment in its
+      record of a torchcell store, otherwise 0), by experiment, then by type. Missing ones are
+      omitted; if all are missing, there is one NaN at 0, 0. So are statistics in
+      `phenotype_stat_*`, which are not there if all are missing
+    - reaction: w_growth, if the graph has it
+    - edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
+    - data: sample_id, mask_basis (tcbuild.Dataset.mask_basis)
 
     Args:
         dataset: a tcbuild.Dataset, a view of one, or its folder

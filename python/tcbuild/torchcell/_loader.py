@@ -19,15 +19,12 @@ class LazyCollater(Collater):
     """Joins samples of a tcbuild.torchcell.Dataset into a tcbuild.pyg.Batch with the keys and
     values of torchcell's LazyCollater: a DataLoader's collate_fn.
 
-    edge types: edge_index or hyperedge_index of B unconnected copies of the graph, stoichiometry
-    and mask, one sample after the other; num_edges, a list
-
-    node types: mask, pert_mask, x, batch (the sample of each node), ptr; num_nodes of all samples;
-    lists of what is not a tensor, such as node_ids
-
-    gene: what each sample has of its own, one after the other
-
-    data: num_graphs
+    - edge types: edge_index or hyperedge_index of B unconnected copies of the graph, stoichiometry
+      and mask, one sample after the other; num_edges, a list
+    - node types: mask, pert_mask, x, batch (the sample of each node), ptr; num_nodes of all
+      samples; lists of what is not a tensor, such as node_ids
+    - gene: what each sample has of its own, one after the other
+    - data: num_graphs
 
     Batches of Perturbation's samples have only genes. Samples of SubgraphRepresentation and
     DCellGraphProcessor become a Batch of torch_geometric.
