@@ -51,6 +51,13 @@ def on_page_markdown(markdown, page, config, files):
     return LINK.sub(link, markdown)
 
 
+def on_post_page(output, page, config):
+    if page.file.src_uri.endswith(".ipynb"):  # the notebook's links are not Markdown's
+        output = output.replace('href="../README.md', 'href="index.html')
+        output = re.sub(r'href="([\w-]+)\.md', r'href="\1.html', output)
+    return output
+
+
 def go_pages():
     """What `go doc` says about the packages that other Go programs may use."""
     parts = ["# Go packages\n"]
