@@ -195,8 +195,8 @@ func (m *Manifest) Cut(count int) {
 	}
 }
 
-// Difference names the first key in which two manifests differ, or returns "". Of options it names
-// each that differs: "options (reaction_rule)". It ignores files and checksum, which only a finished
+// Difference names the first key in which two manifests differ, or returns "". It names each option
+// that differs: "options (reaction_rule)". It ignores files and checksum, which only a finished
 // dataset has, and the keys in except.
 func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	var left, right map[string]json.RawMessage
@@ -260,14 +260,15 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return m, err
 }
 
-// hintInstead says what to name in place of a path that is no dataset: a dataset in it, such as in a
-// version of rebuild, or one that a build makes of the graph or table that it is.
+// hintInstead suggests what to name when a path is not a dataset: a dataset inside it, such as in a
+// version of rebuild, or one to build from it, if it is a graph or a table.
 func hintInstead(dir string) string {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return "it is a file; 'tcbuild incidence' makes a dataset of a graph and a table of samples"
 	}
 	if info, err := os.Stat(filepath.Join(dir, "nodes")); err == nil && info.IsDir() {
-		return "it is a cell graph; 'tcbuild incidence' makes a dataset of it and a table of samples"
+		return "it is a cell graph; 'tcbuild incidence' makes a dataset of it and a table of " +
+			"samples"
 	}
 	for _, pattern := range []string{"*", "current/*"} {
 		// the only error is of the pattern, in which dir may have what a pattern means

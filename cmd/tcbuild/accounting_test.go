@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,6 +81,9 @@ func startAccountingCluster(t *testing.T) cluster {
 func (c cluster) configureMachine(t *testing.T) {
 	t.Helper()
 	const conf = "/etc/slurm/slurm.conf"
+	if _, err := os.Stat(conf); errors.Is(err, fs.ErrNotExist) {
+		os.Remove(conf) // a link that a killed run of this test left
+	}
 	if err := os.MkdirAll(filepath.Dir(conf), 0o755); err != nil {
 		t.Fatal(err)
 	}

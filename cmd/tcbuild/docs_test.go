@@ -65,7 +65,8 @@ func TestDocsNameFlags(t *testing.T) {
 		strings.Fields("--batch-size --workers --prefetch --ranks --rounds --folder"),
 		strings.Fields("--nproc-per-node"), // of torchrun
 	)
-	for _, document := range append(documents(t), "../../CONTRIBUTING.md", "../../conf/cron/tcbuild") {
+	pages := append(documents(t), "../../CONTRIBUTING.md", "../../conf/cron/tcbuild")
+	for _, document := range pages {
 		for _, flag := range flagPattern.FindAllString(read(t, document), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
 				t.Errorf("%s: no command has %s", document, flag)
@@ -94,7 +95,7 @@ func TestExamples(t *testing.T) {
 	example := regexp.MustCompile(`(?m)^ *tcbuild .*`)
 	for _, document := range documents(t) {
 		for _, line := range example.FindAllString(joined.Replace(read(t, document)), -1) {
-			// lines with variables are those of a workflow, which is run as printed
+			// a line with variables belongs to a workflow, which a test runs as printed
 			if !strings.Contains(line, " $") {
 				lines = append(lines, strings.TrimSpace(line))
 			}

@@ -53,7 +53,8 @@ func usageTemplate(template string) string {
 	cobra.AddTemplateFunc("flagHelp", flagHelp)
 	return strings.NewReplacer(
 		"Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagHelp .LocalFlags}}",
-		"{{.InheritedFlags.FlagUsages |", fmt.Sprintf("{{.InheritedFlags.FlagUsagesWrapped %d |", helpWidth),
+		"{{.InheritedFlags.FlagUsages |",
+		fmt.Sprintf("{{.InheritedFlags.FlagUsagesWrapped %d |", helpWidth),
 	).Replace(template)
 }
 

@@ -120,7 +120,7 @@ func describeRepeats(account *ingest.Account, rule duplicates.Rule) []string {
 	if repeats.RepeatedGenotypes == 0 && keeps && len(rule.GroupBy) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("genotypes: %s, of which %s repeat, in %s samples",
+	text := fmt.Sprintf("genotypes: %s; repeated: %s, in %s samples",
 		humanCount(repeats.Genotypes), humanCount(repeats.RepeatedGenotypes),
 		humanCount(repeats.RepeatedSamples))
 	if len(rule.GroupBy) > 0 {

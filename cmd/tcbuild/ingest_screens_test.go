@@ -74,7 +74,7 @@ func TestIngestKinds(t *testing.T) {
 			want: "sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\n" +
 				"TFC3: cold\tYAL001C\t3\tcold\nTFC3: hot\tYAL001C\t4\thot\n",
 			stdout: "samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: " +
-				"2 rows\ngenotypes: 2, of which 1 repeat, in 2 samples; all are kept\n" +
+				"2 rows\ngenotypes: 2; repeated: 1, in 2 samples; all are kept\n" +
 				"phenotypes: value\nattributes: condition\ncolumns left out: none\n",
 		},
 		{

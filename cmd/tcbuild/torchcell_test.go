@@ -100,7 +100,7 @@ func TestTorchcellStore(t *testing.T) {
 	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
 		"ingested.tsv")
 	const printed = "samples: 150 of 150 entries of lmdb\n" +
-		"genotypes: 135, of which 13 repeat, in 28 samples; all are kept\n" +
+		"genotypes: 135; repeated: 13, in 28 samples; all are kept\n" +
 		"phenotypes: fitness, fitness_se\n" +
 		"attributes: experiment_type, temperature, perturbation_type\ncolumns left out: none\n"
 	if o.stdout != printed {

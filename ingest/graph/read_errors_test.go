@@ -136,13 +136,13 @@ func TestReadErrors(t *testing.T) {
 			want:    "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty",
 		},
 		{
-			name:    "id with a blank before it",
+			name:    "leading space in an id",
 			file:    "nodes/gene.tsv",
 			content: "id\nA\n B\n",
 			want:    `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a space`,
 		},
 		{
-			name:    "id with a blank behind it",
+			name:    "trailing space in an id",
 			file:    "nodes/reaction.csv",
 			content: "id\n\"r1\"\nr2\u00a0\n",
 			want: `read nodes DIR/nodes/reaction.csv:3: id "r2\u00a0" begins or ends with a ` +
@@ -155,7 +155,7 @@ func TestReadErrors(t *testing.T) {
 			want:    `read nodes DIR/nodes/gene.tsv:3: id "\"B\"" is in quotes`,
 		},
 		{
-			name:    "blank id",
+			name:    "id of spaces",
 			file:    "nodes/metabolite.tsv",
 			content: "id\nm1\n \n",
 			want:    `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a space`,

@@ -13,7 +13,7 @@ import (
 type Builder struct {
 	r         *Resolver
 	added     []geneName // in order
-	nameLevel int        // of the column name; 0, which is of ids, if there is none
+	nameLevel int        // of the column name; 0, the level of ids, without such a column
 }
 
 // geneName is a name of a gene, by the gene's number.

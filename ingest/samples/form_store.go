@@ -117,7 +117,7 @@ func (f *storeForm) set(column, experiment int, v *torchcell.Value, genotype *Ge
 	case use.isPhenotype:
 		f.phenotypes[use.number] = number
 	case use.isAttribute && v.Types:
-		f.setKinds(use.number, genotype, f.record.of(experiment))
+		f.setKinds(use.number, genotype, f.record.mentionsOf(experiment))
 	case use.isAttribute:
 		text, trimmed := ingest.TrimText(v.Text)
 		f.record.Trimmed += trimmed

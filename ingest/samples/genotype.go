@@ -269,7 +269,9 @@ func (g *Genotyper) checkNoList(m *Mention, to *Genotype) error {
 	if len(g.spec.GenesColumns) < 2 {
 		hint = fmt.Sprintf("add 'gene_delimiter=%s'", delimiter)
 	}
-	isControl := func(name string) bool { return g.names.Find([]byte(name)).Meaning == names.Control }
+	isControl := func(name string) bool {
+		return g.names.Find([]byte(name)).Meaning == names.Control
+	}
 	if delimiter == "-" && !slices.ContainsFunc(genes, isControl) { // a read-through gene
 		if g.spec.UnknownGenes == ingest.DropSample {
 			return nil

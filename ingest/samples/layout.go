@@ -55,9 +55,9 @@ func layOutTable(r *table.Reader, spec *reading) (*layout, error) {
 	return t.layOut()
 }
 
-// having returns the columns of some roles: those of a list of names, in its order, or if there is
-// none, all in the columns' order.
-func (t *columnTable) having(named []string, roles ...columnRole) (columns []int) {
+// columnsWith returns the columns that have one of the roles. If names are given, it returns only
+// these columns, in the order of the names.
+func (t *columnTable) columnsWith(named []string, roles ...columnRole) (columns []int) {
 	for _, name := range named {
 		if at := t.at[name]; slices.Contains(roles, t.all[at].role) {
 			columns = append(columns, at)
@@ -92,14 +92,14 @@ func (t *columnTable) layOut() (*layout, error) {
 		addAttribute(source{fromColumn, at},
 			ingest.Attribute{Name: c.name, Type: c.attributeType()})
 	}
-	l.phenotypes = t.having(t.spec.Phenotypes, rolePhenotype, roleGuessed)
+	l.phenotypes = t.columnsWith(t.spec.Phenotypes, rolePhenotype, roleGuessed)
 	columns.Phenotypes = ingest.NamedPhenotypes(t.names(l.phenotypes)...)
-	for _, at := range t.having(t.spec.Attributes, roleAttribute, roleByName) {
+	for _, at := range t.columnsWith(t.spec.Attributes, roleAttribute, roleByName) {
 		addColumn(at)
 	}
-	columns.Guessed = t.names(t.having(nil, roleGuessed))
-	columns.ByName = t.names(t.having(nil, roleByName))
-	columns.Ignored = t.names(t.having(nil, roleFiltered, roleCompared, roleLeftOut))
+	columns.Guessed = t.names(t.columnsWith(nil, roleGuessed))
+	columns.ByName = t.names(t.columnsWith(nil, roleByName))
+	columns.Ignored = t.names(t.columnsWith(nil, roleFiltered, roleCompared, roleLeftOut))
 	if t.hasKinds {
 		addAttribute(source{origin: fromKinds},
 			ingest.Attribute{Name: t.kindsName, Type: ingest.TextAttribute})
@@ -108,7 +108,7 @@ func (t *columnTable) layOut() (*layout, error) {
 	if err := columns.Check(t.path); err != nil {
 		return nil, err
 	}
-	hidden := t.having(nil, roleFiltered, roleCompared)
+	hidden := t.columnsWith(nil, roleFiltered, roleCompared)
 	for _, at := range hidden {
 		if err := t.checkHidden(&t.all[at]); err != nil {
 			return nil, err

@@ -30,8 +30,8 @@ type Record struct {
 	Infinite   int // values that count as missing
 }
 
-// of returns the mentions of an experiment. Experiments ascend.
-func (r *Record) of(experiment int) []Mention {
+// mentionsOf returns the mentions of an experiment. Experiments ascend.
+func (r *Record) mentionsOf(experiment int) []Mention {
 	compare := func(m Mention, experiment int) int { return m.Experiment - experiment }
 	start, _ := slices.BinarySearchFunc(r.Mentions, experiment, compare)
 	end, _ := slices.BinarySearchFunc(r.Mentions, experiment+1, compare)

@@ -179,7 +179,7 @@ func TestPerturbationErrors(t *testing.T) {
 			want:    `read perturbations PATH:3: found sample id "", expected a non-empty one`,
 		},
 		{
-			name:    "blank id",
+			name:    "id of spaces",
 			content: "sample_id\tgenes\n \tA\n",
 			want:    `read perturbations PATH:2: found sample id " ", expected a non-empty one`,
 		},

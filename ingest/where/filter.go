@@ -53,7 +53,7 @@ const missingText = "\xff"
 
 func textIsMissing(text string) bool { return strings.Contains(text, missingText) }
 
-// ofNumbers joins two numbers by an operator. The result has no kind if they cannot be joined by it.
+// ofNumbers joins two numbers by an operator. The result has no kind if it cannot join them.
 func ofNumbers(operator string, x, y number) part {
 	switch operator {
 	case "+":
@@ -71,7 +71,8 @@ func ofNumbers(operator string, x, y number) part {
 // ofTexts joins two texts by an operator, or by its negation.
 func ofTexts(operator string, x, y text, negated bool) part {
 	is := map[string]func(x, y string) bool{
-		"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix,
+		"contains": strings.Contains, "startsWith": strings.HasPrefix,
+		"endsWith": strings.HasSuffix,
 	}[operator]
 	switch {
 	case operator == "+":

@@ -40,7 +40,8 @@ func (x *exporter) writeColumns() error {
 			numbers[name] = append(numbers[name], value)
 		}
 		for k, value := range row.Attributes {
-			if name := columns.Attributes[k].Name; columns.Attributes[k].Type == ingest.NumberAttribute {
+			name := columns.Attributes[k].Name
+			if columns.Attributes[k].Type == ingest.NumberAttribute {
 				numbers[name] = append(numbers[name], value.Number)
 			} else {
 				texts[name] = append(texts[name], string(value.Text))
@@ -85,12 +86,12 @@ func (x *exporter) writeMatrices() error {
 		a.write("format", "|S3", []byte("csr"))
 		a.write("shape", "<i8", []int64{int64(rows - 1), int64(of.Size)}, 2)
 		a.write("indptr", "<i8", ends[mask], rows)
-		a.begin("data", "|b1", count)
+		a.beginArray("data", "|b1", count)
 		ones := bytes.Repeat([]byte{1}, 1<<20)
 		for left := count; left > 0; left -= len(ones) {
 			a.Write(ones[:min(left, len(ones))])
 		}
-		a.begin("indices", "<i4", count)
+		a.beginArray("indices", "<i4", count)
 		matrices = append(matrices, a)
 	}
 	err = x.eachSpan(none, func(s *span) error {
@@ -129,8 +130,8 @@ func (a *arrays) close() error {
 	return cmp.Or(a.err, a.file.Close())
 }
 
-// begin begins an array of NumPy's type descr, whose values follow in C order.
-func (a *arrays) begin(name, descr string, shape ...int) {
+// beginArray writes the header of an array of NumPy's type descr. Its values follow in C order.
+func (a *arrays) beginArray(name, descr string, shape ...int) {
 	lengths := ""
 	for _, length := range shape {
 		lengths += fmt.Sprintf("%d,", length)
@@ -152,7 +153,7 @@ func (a *arrays) begin(name, descr string, shape ...int) {
 
 // write adds an array of a slice of numbers.
 func (a *arrays) write(name, descr string, values any, shape ...int) {
-	a.begin(name, descr, shape...)
+	a.beginArray(name, descr, shape...)
 	_ = binary.Write(a, binary.LittleEndian, values) // a keeps the error
 }
 
@@ -162,7 +163,7 @@ func (a *arrays) writeTexts(name string, texts []string) {
 	for _, text := range texts {
 		width = max(width, utf8.RuneCountInString(text))
 	}
-	a.begin(name, fmt.Sprintf("<U%d", width), len(texts))
+	a.beginArray(name, fmt.Sprintf("<U%d", width), len(texts))
 	padded := make([]rune, width)
 	for _, text := range texts {
 		clear(padded[copy(padded, []rune(text)):])

@@ -80,7 +80,7 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 // carryOut is Run with a plan.
 func (c *Chain) carryOut(ctx context.Context, plan *Plan) (*Result, error) {
 	result := &Result{}
-	held, err := c.begin(plan)
+	held, err := c.sweepLeftovers(plan)
 	switch {
 	case err != nil:
 		return result, err
@@ -99,8 +99,8 @@ func (c *Chain) carryOut(ctx context.Context, plan *Plan) (*Result, error) {
 	return result, c.clearDamage(plan, result.Version)
 }
 
-// begin removes what killed runs left. held: an operator keeps current at an older version.
-func (c *Chain) begin(plan *Plan) (held bool, err error) {
+// sweepLeftovers removes what killed runs left. held: an operator keeps current at an older version.
+func (c *Chain) sweepLeftovers(plan *Plan) (held bool, err error) {
 	c.parts = plan.unfinished.Parts
 	resumed := ""
 	if plan.Ready == "" {

@@ -150,11 +150,12 @@ func (c *Chain) recorded(options map[string]string) map[string]string {
 	return recorded
 }
 
-// resumes reports whether a run may continue an unfinished version. Another user's files must not be
-// published, and parts agree on how the work is cut.
+// resumes reports whether a run may continue an unfinished version. Another user's files must not
+// be published, and parts agree on how the work is cut.
 func (c *Chain) resumes(unfinished *version) bool {
 	isCut := c.parts == 0 || c.parts == unfinished.Parts
-	return isCut && !c.Force && unfinished.Damage == "" && disk.IsMine(unfinished.path)
+	isSound := unfinished.Damage == "" && disk.IsMine(unfinished.path)
+	return isCut && isSound && !c.Force
 }
 
 // building is the folder of the user's unfinished version with a fingerprint.

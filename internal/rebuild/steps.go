@@ -41,7 +41,7 @@ func (r *Rebuild) Prepare(ctx context.Context, parts int) (*Result, error) {
 	if err != nil {
 		return result, err
 	}
-	held, err := r.begin(plan)
+	held, err := r.sweepLeftovers(plan)
 	if err != nil {
 		return result, err
 	}

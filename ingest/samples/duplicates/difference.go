@@ -51,7 +51,7 @@ func (s *stage) explain(ctx context.Context, c *clash) error {
 func (s *stage) explainDifference(pair [2]ingest.Sample, under string) error {
 	var differing, unmeasured, found []string // names of columns; those that are no attributes
 	for _, f := range s.compared() {
-		a, b := f.of(&pair[0]), f.of(&pair[1])
+		a, b := f.value(&pair[0]), f.value(&pair[1])
 		if bytes.Equal(appendValue(nil, f.Type, a), appendValue(nil, f.Type, b)) {
 			continue
 		}

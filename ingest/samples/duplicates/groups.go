@@ -31,7 +31,7 @@ type field struct {
 	number      int
 }
 
-func (f field) of(sample *ingest.Sample) ingest.Value {
+func (f field) value(sample *ingest.Sample) ingest.Value {
 	if f.isPhenotype {
 		return ingest.Value{Number: sample.Phenotypes[f.number]}
 	}
@@ -102,7 +102,7 @@ func (g *groups) genotypeOf(sample *ingest.Sample) distinct.Key {
 	}
 	for _, kinds := range g.kinds {
 		g.text = binary.AppendUvarint(g.text, uint64(len(sample.Genes)))
-		g.text = ingest.AppendWithoutCase(g.text, kinds.of(sample).Text)
+		g.text = ingest.AppendWithoutCase(g.text, kinds.value(sample).Text)
 	}
 	return keyOf(g.text)
 }
@@ -111,7 +111,7 @@ func (g *groups) genotypeOf(sample *ingest.Sample) distinct.Key {
 func (g *groups) valuesOf(sample *ingest.Sample, fields []field) distinct.Key {
 	g.text = g.text[:0]
 	for _, f := range fields {
-		g.text = appendValue(g.text, f.Type, f.of(sample))
+		g.text = appendValue(g.text, f.Type, f.value(sample))
 	}
 	return keyOf(g.text)
 }

@@ -42,7 +42,7 @@ func TestErrors(t *testing.T) {
 			hint:    "allow_wildtype=true",
 		},
 		{
-			name:    "gene with a blank",
+			name:    "gene with a space",
 			records: map[string]string{"5": fitness("1", "A ")},
 			options: samples.Spec{UnknownGenes: ingest.DropGene},
 			want:    `record 5: found gene "A "`,

@@ -118,8 +118,8 @@ func (p *parser) next() byte {
 	return 0
 }
 
-// take skips a token if it comes next.
-func (p *parser) take(token string) bool {
+// skipToken skips a token if it comes next.
+func (p *parser) skipToken(token string) bool {
 	if end := p.at + len(token); end <= len(p.text) && string(p.text[p.at:end]) == token {
 		p.at = end
 		return true
@@ -189,14 +189,14 @@ func (p *parser) list(end byte, item func() error) error {
 
 // quoted reads a text with its quotes.
 func (p *parser) quoted() (quoted []byte, err error) {
-	if !p.take(`"`) {
+	if !p.skipToken(`"`) {
 		return nil, p.wrong("a text")
 	}
 	start, escaped := p.at-1, false
 	for ; ; escaped = true {
 		p.at += plain(p.text[p.at:])
 		switch {
-		case p.take(`"`):
+		case p.skipToken(`"`):
 			if quoted = p.text[start:p.at]; escaped && !json.Valid(quoted) {
 				return nil, fmt.Errorf("byte %d: found a text with a wrong escape", start)
 			}
@@ -233,21 +233,21 @@ func unquote(quoted []byte) []byte {
 // token reads a truth value, null, or a number.
 func (p *parser) token() error {
 	for _, token := range []string{"null", "true", "false", "NaN", "Infinity", "-Infinity"} {
-		if p.take(token) {
+		if p.skipToken(token) {
 			return nil
 		}
 	}
 	start := p.at
-	p.take("-")
-	if !p.take("0") && p.digits() == 0 {
+	p.skipToken("-")
+	if !p.skipToken("0") && p.digits() == 0 {
 		p.at = start
 		return p.wrong("a value")
 	}
-	if p.take(".") && p.digits() == 0 {
+	if p.skipToken(".") && p.digits() == 0 {
 		return p.wrong("a digit")
 	}
-	if p.take("e") || p.take("E") {
-		_ = p.take("+") || p.take("-")
+	if p.skipToken("e") || p.skipToken("E") {
+		_ = p.skipToken("+") || p.skipToken("-")
 		if p.digits() == 0 {
 			return p.wrong("a digit")
 		}

@@ -149,9 +149,9 @@ func (s *Source) checkRows(record arrow.Record) error {
 }
 
 // NewReader reads an Arrow IPC file by record batches, for callers that know its schema and check
-// its bytes themselves: it ignores the checksums of compressed buffers. It checks the lengths in all
-// metadata first, and does not allow buffers that are much larger than the file, so that a damaged
-// file cannot exhaust the memory. Such a file may still make the reader panic, here or
+// its bytes themselves: it ignores the checksums of compressed buffers. It checks the lengths in
+// all metadata first, and does not allow buffers that are much larger than the file, so that a
+// damaged file cannot exhaust the memory. Such a file may still make the reader panic, here or
 // later. The caller keeps ownership of the file.
 func NewReader(file io.ReaderAt, size int64) (*ipc.FileReader, error) {
 	return open(io.NewSectionReader(file, 0, size), false)

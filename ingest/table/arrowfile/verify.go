@@ -54,8 +54,9 @@ type block struct {
 	body     int64 // bytes
 }
 
-// verify checks the lengths in an Arrow IPC file's footer and in the messages of its batches and, if
-// asked, reads the compressed buffers. It panics on bad offsets, as the Arrow reader would.
+// verify checks the lengths in an Arrow IPC file's footer and in the messages of its batches. If
+// asked, it also checks the frames of compressed buffers. It panics on bad offsets, as the Arrow
+// reader would.
 func verify(file *io.SectionReader, frames bool) error {
 	size := file.Size()
 	trailer := make([]byte, trailerSize)
