@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-from base64 import b32encode
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tcbuild import _program, _tables
 from tcbuild._dataset import Dataset, open
+from tcbuild._files.scratch import scratch_beside
 from tcbuild._graph.graph import CellGraph
 from tcbuild.errors import DifferenceError
 
@@ -57,7 +54,7 @@ def build(
     path, mode = Path(out), settings.pop("mode", "incidence")
     kind = ["incidence"] if mode == "incidence" else ["dataset", f"--mode={mode}"]
     names: dict[str, str] = {}
-    with _scratch(path) as scratch:
+    with scratch_beside(path) as scratch:
         folder = _graph(graph, scratch / "graph", names, timeout)
         words = [*kind, f"--graph={folder}", f"--out={path}"]
         if samples is not None:
@@ -146,25 +143,6 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) 
             raise
         return error.printed
     return []
-
-
-@contextmanager
-def _scratch(out: Path) -> Iterator[Path]:
-    """A folder for what the program reads, on the disk of its output, removed in the end. A killed
-    process leaves it, and the next build of the output removes it: its name and its lock are those
-    of the program's own temporary folders (internal/disk).
-    """
-    fcntl = import_module("fcntl")  # Unix has it, and the program
-    beside = next(folder for folder in Path(os.path.abspath(out)).parents if folder.is_dir())
-    random = b32encode(os.urandom(20)).decode()[:26]
-    folder = beside / f".{out.name[:200]}.tcbuild-{random}"
-    folder.mkdir()
-    with (folder / folder.name).open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder)
 
 
 def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | None) -> Path:

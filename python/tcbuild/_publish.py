@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path, PurePath
@@ -19,6 +18,7 @@ import pyarrow as pa
 
 from tcbuild import _program
 from tcbuild._dataset import Dataset, open
+from tcbuild._files.scratch import scratch_beside
 from tcbuild.errors import InputError, SettingsError, missing_package
 
 # A folder of a machine, or an address with a password or a token.
@@ -99,8 +99,8 @@ def publish(
     if os.path.lexists(out):
         raise SettingsError(f"publish {out}: it already exists", "remove it, or name another")
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.tcbuild-") as scratch:
-        made = Path(scratch) / out.name
+    with scratch_beside(out) as scratch:
+        made = scratch / out.name
         _program.run("export", whole.path, f"--out={made}", names={str(made): str(out)})
         files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*.parquet"))
         files.sort(key=lambda file: file != "samples.parquet")  # the first table is the default
