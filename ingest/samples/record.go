@@ -16,8 +16,8 @@ type Record struct {
 	Row      int64 // in the table; of a store, the record's number
 	ID       []byte
 	Mentions []Mention
-	// ListedKinds are the kinds that a row has for its ListedGenes, the first mentions: one for each,
-	// or one for all; others are an error if the row perturbs a gene.
+	// ListedKinds is the number of kinds that a row has for its ListedGenes, the first mentions. A
+	// row has one for each gene or one for all; other numbers are an error if it perturbs a gene.
 	ListedKinds, ListedGenes int
 
 	// Why says that the form itself drops the record, or is ingest.Kept.

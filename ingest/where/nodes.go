@@ -37,8 +37,8 @@ func (c *compiler) functions() []string {
 	return []string{absName, columnName, deletesName, deletesAnyName, deletionsName, missingName}
 }
 
-// compiler makes parts of nodes. It refuses what is not part of the language, and stops at the first
-// mistake.
+// compiler makes parts of nodes. It refuses what is not part of the language, and stops at the
+// first mistake.
 type compiler struct {
 	written []rune         // the expression
 	columns ingest.Columns // of the samples

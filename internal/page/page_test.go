@@ -77,7 +77,8 @@ func TestColumns(t *testing.T) {
 		for i := range n {
 			columns = append(columns, Column{Label: fmt.Sprintf("n%d", i*i), Value: i * 1500})
 		}
-		html := check(t, Page{Title: "x", Sections: []Section{{Plots: []Plot{{Title: "Bars", X: "x", Counted: "y", Columns: columns}}}}})
+		plot := Plot{Title: "Bars", X: "x", Counted: "y", Columns: columns}
+		html := check(t, Page{Title: "x", Sections: []Section{{Plots: []Plot{plot}}}})
 		if found := strings.Count(html, ">n"); found == 0 || n <= 10 && found < n {
 			t.Errorf("%d bars have %d labels", n, found)
 		}
@@ -97,7 +98,8 @@ func TestHistogram(t *testing.T) {
 			for i := range n {
 				bins = append(bins, Bin{From: min(c.first+float64(i)*c.width, 1.7e308), To: min(c.first+float64(i+1)*c.width, 1.7e308), Value: 1000 * i})
 			}
-			check(t, Page{Title: fmt.Sprint(c), Sections: []Section{{Plots: []Plot{{Title: "Histogram", X: "<x> & y", Counted: "samples", Bins: bins}}}}})
+			plot := Plot{Title: "Histogram", X: "<x> & y", Counted: "samples", Bins: bins}
+			check(t, Page{Title: fmt.Sprint(c), Sections: []Section{{Plots: []Plot{plot}}}})
 		}
 	}
 }

@@ -99,7 +99,8 @@ func (c *Chain) carryOut(ctx context.Context, plan *Plan) (*Result, error) {
 	return result, c.clearDamage(plan, result.Version)
 }
 
-// sweepLeftovers removes what killed runs left. held: an operator keeps current at an older version.
+// sweepLeftovers removes what killed runs left. held says that an operator keeps current at an
+// older version.
 func (c *Chain) sweepLeftovers(plan *Plan) (held bool, err error) {
 	c.parts = plan.unfinished.Parts
 	resumed := ""

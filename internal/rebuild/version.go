@@ -100,7 +100,8 @@ func (c *Chain) current() (*version, error) {
 	if err != nil {
 		return nil,
 			fault.New(fault.Usage, "move it elsewhere, or choose another --root or --dataset",
-				"read %s: it is not a symbolic link to a version: %w", filepath.Join(c.Dir, Current),
+				"read %s: it is not a symbolic link to a version: %w",
+				filepath.Join(c.Dir, Current),
 				err)
 	}
 	return readVersion(filepath.Join(c.Dir, name)), nil

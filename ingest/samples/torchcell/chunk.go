@@ -74,8 +74,9 @@ func readKeys(f *lmdbfile.File) (prefix []byte, numbers []int, err error) {
 	mayFollow := func() bool { return key != nil && uint64(len(numbers)) <= f.Entries() }
 	for target := []byte(nil); err == nil && mayFollow(); key, err = f.Seek(target) {
 		text, prefixed := bytes.CutPrefix(key, prefix)
-		number, bad := strconv.ParseInt(string(text), 10, 64)
-		if !prefixed || bad != nil || number < 0 || strconv.FormatInt(number, 10) != string(text) {
+		number, bad := strconv.ParseUint(string(text), 10, 63)
+		isPlain := bad == nil && strconv.FormatUint(number, 10) == string(text)
+		if !prefixed || !isPlain {
 			return nil, nil, fmt.Errorf(
 				"found the key %.40q, expected %s and a number as in the other keys", key,
 				strconv.Quote(string(prefix)))

@@ -32,6 +32,7 @@ func TestDetails(t *testing.T) {
 	reference := func(ploidy string) string {
 		return fmt.Sprintf(`, "experiment_reference": {"genome_reference": {"species": "s", "strain": "S288C", "ploidy": %s}, "environment_reference": {"duration_hours": 5}}`, ploidy)
 	}
+	haploid, diploid := stated(a, "", reference(`"haploid"`)), stated(a, "", reference(`"diploid"`))
 	for _, test := range []struct {
 		name    string
 		records []string
@@ -72,10 +73,11 @@ func TestDetails(t *testing.T) {
 			stated(a+`, "natural_isolate": {"isolate": "AAB", "ploidy": 3}`, "", reference(`"diploid"`)), stated(a, "")},
 			"y genome_reference.strain ploidy: natural_isolate.isolate", []string{`0 [0] [1] "S288C" 1 -`, `1 [0] [1] "S288C" 2 -`, `2 [0] [1] "S288C" 4 -`, `3 [0] [1] "S288C" 3 "AAB"`, `4 [0] [1] - NaN -`}},
 		{"ploidies of the references of one record", []string{
-			"[" + stated(a, "", reference(`"haploid"`)) + "," + stated(a, "", reference(`"diploid"`)) + "]",
-			"[" + stated(a, "", reference(`"haploid"`)) + "," + stated(a, "", reference(`"diploid"`)) + "]",
-			"[" + stated(a, "", reference(`"diploid"`)) + "," + stated(a, "", reference(`"diploid"`)) + "]",
-		}, "y y#2 ploidy: experiment#2: ploidy#2:", []string{`0 [0] [1 1] 1 1 2`, `1 [0] [1 1] 1 1 2`, `2 [0] [1 1] 2 1 2`}},
+			"[" + haploid + "," + diploid + "]",
+			"[" + haploid + "," + diploid + "]",
+			"[" + diploid + "," + diploid + "]",
+		}, "y y#2 ploidy: experiment#2: ploidy#2:",
+			[]string{`0 [0] [1 1] 1 1 2`, `1 [0] [1 1] 1 1 2`, `2 [0] [1 1] 2 1 2`}},
 		{"what follows from a gene, and what does not", []string{
 			stated(perturbing("A", `, "perturbed_gene_name": "a-1", "strain_id": "x", "state": "absent", "perturbation_type": "t"`), ""),
 			stated(perturbing("A", `, "perturbed_gene_name": "a-1", "strain_id": "y", "state": "present", "perturbation_type": "u"`), ""),

@@ -129,7 +129,8 @@ func TestDecodeAgain(t *testing.T) {
 		}
 		text := "[" + strings.Join(pairs, ", ") + "]"
 		want, err := decode(text)
-		if err := errors.Join(err, d.decode(&r, []byte(text))); err != nil || fmt.Sprint(r.Experiments) != fmt.Sprint(want.Experiments) {
+		err = errors.Join(err, d.decode(&r, []byte(text)))
+		if err != nil || fmt.Sprint(r.Experiments) != fmt.Sprint(want.Experiments) {
 			t.Fatalf("%s: %v\ngot  %v\nwant %v", text, err, r.Experiments, want.Experiments)
 		}
 	}
