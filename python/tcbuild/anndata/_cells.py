@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +115,8 @@ class Cells:
     def stored(self) -> Dataset:
         """The tcbuild.Dataset of the samples."""
         found = self.dataset
-        return found if isinstance(found, Dataset) else getattr(found, "stored", None)  # type: ignore[return-value]
+        stored = found if isinstance(found, Dataset) else getattr(found, "stored", None)
+        return cast(Dataset, stored)  # __init__ checks it
 
     @property
     def columns(self) -> int:
