@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import glob
 import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
@@ -19,11 +21,13 @@ import pyarrow as pa
 from tcbuild import _program
 from tcbuild._dataset import Dataset, open
 from tcbuild._files.scratch import scratch_beside
-from tcbuild.errors import InputError, SettingsError, missing_package
+from tcbuild.errors import DatasetError, InputError, SettingsError, missing_package
 
-# A folder of a machine, or an address with a password or a token.
+# A folder of a machine, or an address with a password or a token. After a space, /L/h is a unit.
+_ROOTS = "home|Users|root|tmp|var|mnt|media|opt|srv|data|scratch|work"
 _PRIVATE = (
-    r"(^|[\s\"'(=:,;])(/[\w.-]+/|~[\w.-]*/|\w:\\|file:/)|\w://[^/\s]*@"
+    r"(^|[\"'(=:,;])/[\w.-]+/|\s/([\w.-]+/[^\s/]+/|(" + _ROOTS + r")/)"
+    r"|(^|[\s\"'(=:,;])(~[\w.-]*/|\w:\\|file:/)|\w://[^/\s]*@"
     r"|(?i:\w://\S*[?&][^=&\s]*(token|sig|key|secret|password|credential)[^=&\s]*=)"
 )
 _TYPES = {"string": "TEXT", "int": "INTEGER", "uint": "INTEGER", "float": "FLOAT"}
@@ -76,8 +80,9 @@ def publish(
         The path of the folder.
 
     Raises:
-        InputError: a text of the samples or of the graph has a folder of your machine, a password
-            or a token
+        InputError: a text of the samples or of the graph has an absolute path, or an address with
+            credentials. Nothing else private is looked for
+        DatasetError: the folder exists, or cannot be written
 
     Examples:
         >>> folder = tcbuild.publish(
@@ -95,11 +100,7 @@ def publish(
             f"publish {whole.path}: found a view, combinations or a URL, expected a whole dataset",
             "publish a dataset's folder; to leave samples out, build it with where=…",
         )
-    out = Path(folder)
-    if os.path.lexists(out):
-        raise SettingsError(f"publish {out}: it already exists", "remove it, or name another")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_beside(out) as scratch:
+    with _new_folder(Path(folder)) as (scratch, out):
         made = scratch / out.name
         _program.run("export", whole.path, f"--out={made}", names={str(made): str(out)})
         files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*.parquet"))
@@ -120,8 +121,33 @@ def publish(
         described = json.dumps(_croissant(mlcroissant, about, tables, made), indent=2)
         (made / "croissant.json").write_text(described + "\n", encoding="utf-8")
         mlcroissant.Dataset(made / "croissant.json")  # an error if it is not valid
-        made.rename(out)
     return out
+
+
+@contextmanager
+def _new_folder(named: Path) -> Iterator[tuple[Path, Path]]:
+    """A temporary folder, in which a folder of the same name is made, and the path that it then
+    gets.
+    """
+    # The folder of the path is resolved once: what is checked is what is written.
+    out = Path(os.path.realpath(named.parent)) / named.name
+    exists = SettingsError(f"publish {named}: it already exists", "remove it, or name another")
+    if not named.name or named.name == "..":
+        raise exists
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(out) as scratch:
+            if os.path.lexists(out):
+                raise exists
+            yield scratch, out
+            (scratch / out.name).rename(out)
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and os.path.lexists(out):
+            raise exists from error  # another process was first
+        raise DatasetError(
+            f"publish {out}: {error.strerror or error}",
+            "check the permissions and the free space of its folder",
+        ) from error
 
 
 def _config(file: str) -> str:
@@ -145,7 +171,9 @@ def _public(value: Any) -> Any:
     value = re.sub(r"(\w://)(?:[^/\s]*@)?([^\s?#\"']*)(?:[?#][^\s\"']*)?", r"\1\2", value)
     start = r"(?:~[\w.-]*|\w:)?[/\\]"
     quoted = rf"(?<=[\"']){start}(?:[^/\\\"']+[/\\])+"  # may have spaces
-    return re.sub(rf"{quoted}|(?<![\w:/.]){start}(?:[^\s/\\\"']+[/\\])+", "", value)
+    folders = r"(?:[^\s/\\\"']+[/\\])"
+    unit = rf"(?!(?<=\s)/(?!(?:{_ROOTS})/){folders}(?!{folders}))"  # such as g /L/h
+    return re.sub(rf"{quoted}|(?<![\w:/.]){unit}{start}{folders}+", "", value)
 
 
 def _refuse_private(file: str, path: Path) -> None:
@@ -158,7 +186,7 @@ def _refuse_private(file: str, path: Path) -> None:
             if found := texts.filter(compute.match_substring_regex(texts, _PRIVATE)).to_pylist():
                 raise InputError(
                     f"publish {file}: found {found[0]!r} in column {name!r}, expected neither "
-                    "folders of a machine nor passwords or tokens",
+                    "absolute paths nor addresses with credentials",
                     "build the dataset again without the column, or with other texts",
                 )
 

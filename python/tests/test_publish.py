@@ -4,17 +4,24 @@ private is in it.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import mlcroissant
 import pytest
 
 import tcbuild as package
 from cases import SHARDS, Case
+from conftest import REPOSITORY
+from tcbuild import _publish
+from tcbuild._files.scratch import scratch_beside
 from test_export import rows
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -165,6 +172,7 @@ def test_nothing_private_leaves(tcbuild, tmp_path, load):
     [
         "/home/alice/plate.tif",
         "seen in /gpfs/alice/plate.tif",
+        "seen in /home/alice",
         "see file:///home/alice/plate.tif",
         "~alice/plate.tif",
         "C:\\Users\\alice\\plate.tif",
@@ -187,7 +195,9 @@ def test_private_texts_are_refused(tcbuild, tmp_path, text):
 def test_public_texts_are_not(tcbuild, tmp_path):
     (tmp_path / "graph/nodes").mkdir(parents=True)
     (tmp_path / "graph/nodes/gene.tsv").write_text("id\tnote\nA\thttps://example.org/home/x?id=1\n")
-    (tmp_path / "set.tsv").write_text("genes\tmedium\nA\tSC -Ura/~30 C, key=2, A@B\n")
+    media = "SC -Ura/~30 C, key=2, A@B", "2 g /L/h glucose", "5 mg /kg/day"
+    rows = "".join(f"A\t{medium}\n" for medium in media)
+    (tmp_path / "set.tsv").write_text("genes\tmedium\n" + rows)
     source = ("--graph", tmp_path / "graph", "--perturbations", tmp_path / "set.tsv")
     tcbuild.run("incidence", *source, "--out", tmp_path / "dataset")
     package.publish(tmp_path / "dataset", tmp_path / "out", **ABOUT)
@@ -201,3 +211,57 @@ def test_refused(built_once, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(package.errors.SettingsError, match="already exists"):
         package.publish(dataset, tmp_path / "out", **ABOUT)
+
+
+def test_a_folder_that_cannot_be_written(built_once, tmp_path, monkeypatch):
+    dataset = package.open(built_once(SHARDS, "all").datasets["incidence"])
+    (tmp_path / "file").write_text("mine")
+    refused = [("file/out", "file"), ("file", "it already exists")]
+    (tmp_path / "link").symlink_to("nowhere")
+    for name, said in [*refused, ("link", "it already exists"), ("/proc/new/out", "/proc")]:
+        with pytest.raises(package.errors.DatasetError, match=f"publish .*{said}"):
+            package.publish(dataset, tmp_path / name, **ABOUT)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as context, pytest.raises(package.errors.DatasetError) as caught:
+        context.setattr(_publish, "_card", Mock(side_effect=full))
+        package.publish(dataset, tmp_path / "later/../new", **ABOUT)
+    assert f"publish {tmp_path}/new: No space left on device" in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_two_at_once(built_once, tmp_path):
+    dataset = package.open(built_once(SHARDS, "all").datasets["incidence"])
+
+    def publish(_: int) -> str:
+        try:
+            return str(package.publish(dataset, tmp_path / "out", **ABOUT))
+        except package.errors.SettingsError as error:
+            return error.message
+
+    with ThreadPoolExecutor(4) as pool:
+        ended = sorted(pool.map(publish, range(4)))
+    out = f"{tmp_path}/out"
+    assert ended == [out] + 3 * [f"publish {out}: it already exists"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+KILLED = """
+import os, signal, sys, tcbuild
+from tcbuild import _publish
+_publish._croissant = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+tcbuild.publish(sys.argv[1], sys.argv[2], name="n", license="MIT", creators="c")
+"""
+
+
+def test_what_a_killed_run_left_is_removed(built_once, tmp_path):
+    path, out = built_once(SHARDS, "all").datasets["incidence"], tmp_path / "out"
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
+    killed = subprocess.run([sys.executable, "-c", KILLED, path, out], env=environment)
+    assert killed.returncode == -signal.SIGKILL
+    assert [name.name[:13] for name in tmp_path.iterdir()] == [".out.tcbuild-"]
+    with scratch_beside(out), scratch_beside(tmp_path / "other"):  # as of processes that run
+        package.publish(path, out, **ABOUT)
+        names = sorted(name.name.partition("-")[0] for name in tmp_path.iterdir())
+        assert names == [".other.tcbuild", ".out.tcbuild", "out"]
+    assert [name.name for name in tmp_path.iterdir()] == ["out"]

@@ -3,29 +3,73 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 from base64 import b32encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from typing import IO
 
 
 @contextmanager
 def scratch_beside(out: Path) -> Iterator[Path]:
     """A folder on the disk of an output, removed in the end. A killed process leaves it; the next
-    build of the output, or `tcbuild clean`, removes it. Its name and its lock are those of the
+    run with the same output, or `tcbuild clean`, removes it. Its name and its lock are those of the
     program's own temporary folders (internal/disk). Like theirs, its permissions follow the umask,
     so that colleagues may remove it.
     """
-    fcntl = import_module("fcntl")  # Unix has it, and the program
-    beside = next(folder for folder in Path(os.path.abspath(out)).parents if folder.is_dir())
-    random = b32encode(os.urandom(20)).decode()[:26]
-    folder = beside / f".{out.name[:200]}.tcbuild-{random}"
-    folder.mkdir()
-    with (folder / folder.name).open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    there = Path(os.path.realpath(out.parent))
+    beside = next(folder for folder in (there, *there.parents) if folder.is_dir())
+    _sweep(beside, out.name)
+    while True:
+        folder = beside / f"{_prefix(out.name)}{b32encode(os.urandom(20)).decode()[:26]}"
+        folder.mkdir()
+        if lock := _locked(folder):
+            break  # else another process has just removed it, as a killed process's
+    with lock:
         try:
             yield folder
         finally:
             shutil.rmtree(folder)
+
+
+def _sweep(beside: Path, name: str) -> None:
+    """Removes folders for an output that killed processes left. What cannot be removed stays: it
+    does no harm.
+    """
+    known = re.compile(re.escape(_prefix(name)) + "[A-Z2-7]{26}")
+    for left in [path for path in beside.iterdir() if known.fullmatch(path.name)]:
+        with suppress(OSError):
+            status = left.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+                continue
+            if lock := _locked(left):
+                with lock:
+                    shutil.rmtree(left)
+
+
+def _prefix(name: str) -> str:
+    # as the program: it cuts bytes
+    return f".{os.fsdecode(os.fsencode(name)[:200])}.tcbuild-"
+
+
+def _locked(folder: Path) -> IO[bytes] | None:
+    """The locked lock of a folder; None if another process has it, or has removed the folder."""
+    fcntl = import_module("fcntl")  # Unix has it, and the program
+    path = folder / folder.name
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except FileNotFoundError:
+        return None
+    lock = os.fdopen(descriptor, "r+b")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+            return lock
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    lock.close()
+    return None
