@@ -48,10 +48,12 @@ const AllShards = -1
 // whichever version of the program built it; nil if out does not exist. Anything else at out is a
 // fault.Usage.
 func Published(out string, manifest *Manifest) (*Manifest, error) {
-	if _, err := os.Lstat(out); err != nil {
+	info, err := os.Lstat(out)
+	if err != nil {
 		return nil, nil // if it cannot be created either, Begin says why
 	}
-	if entries, err := os.ReadDir(out); err == nil && len(entries) == 0 {
+	// a link to an empty folder cannot be replaced
+	if entries, err := os.ReadDir(out); err == nil && len(entries) == 0 && info.IsDir() {
 		return nil, nil
 	}
 	const hint = "remove it, or choose another --out"
@@ -113,7 +115,7 @@ func newBuilding(out string) *Building {
 // another user's folder, is refused: it would be published. So is a folder that no build made,
 // whose content would be lost.
 func (b *Building) makeFolder() error {
-	if err := disk.CheckPlanted(b.out); err != nil {
+	if _, err := disk.Resolve(b.out); err != nil {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(b.dir), 0o777); err != nil {

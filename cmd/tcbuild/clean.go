@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,12 +35,9 @@ exit with 75.`,
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false,
 		"print what would be removed, without removing it")
 	return configured(e, cmd, func(_ context.Context, args []string) error {
-		path := "."
-		if len(args) > 0 {
-			path = filepath.Clean(args[0])
-		}
-		if err := disk.CheckPlanted(path); err != nil {
-			return fmt.Errorf("clean %s: %w", path, err)
+		path, err := disk.Resolve(strings.Join(args, ""))
+		if err != nil {
+			return fmt.Errorf("clean: %w", err)
 		}
 		found, err := rebuild.Leftovers(path)
 		if err != nil {
@@ -73,7 +71,6 @@ exit with 75.`,
 func publish(path string, build func(path string) error) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		_ = disk.Sweep(path) // left by a process killed just after the rename
 		return alreadyExists(path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err

@@ -147,8 +147,9 @@ starts again.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 	}
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
-		path, dir := args[0], args[1]
-		if err := checkPlace(dir); err != nil {
+		path := args[0]
+		dir, err := checkPlace(args[1])
+		if err != nil {
 			return err
 		}
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {

@@ -79,7 +79,7 @@ the settings as sha256, and later downloads are checked against it.`,
 				"ingest fetch: found no section downloads in the settings")
 		}
 		for _, file := range spec.Downloads {
-			if err := checkPlace(file.File); err != nil {
+			if _, err := checkPlace(file.File); err != nil {
 				return err
 			}
 		}

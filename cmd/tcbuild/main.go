@@ -20,6 +20,10 @@ import (
 )
 
 func main() {
+	if err := checkStdout(); err != nil {
+		printError(&printable{out: os.Stderr}, err)
+		os.Exit(fault.ExitCode(err))
+	}
 	limitMemory()
 	log.SetOutput(io.Discard) // net/http logs servers' mistakes that its errors report as well
 	ctx, stop := interruptible(context.Background())

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/spf13/pflag"
@@ -94,14 +95,25 @@ func markedJSON(value any, by string) ([]byte, error) {
 		append(bytes.TrimPrefix(text, []byte("{\n")), '\n')...), nil
 }
 
-// checkOutputs refuses outputs that would destroy something: see check.
-func checkOutputs(flags *pflag.FlagSet) error {
+// checkOutputs refuses outputs that would destroy something, see check. From here on an output's
+// path is the one that disk.Resolve found: what was checked is what is written.
+func checkOutputs(flags *pflag.FlagSet) (err error) {
 	var outputs []*output
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if o, ok := flag.Value.(*output); ok && !o.isUnused() {
+		o, ok := flag.Value.(*output)
+		switch {
+		case !ok || err != nil:
+		case flag.Changed && *o.path == "":
+			err = fault.New(fault.Usage, "give it a path, or omit it",
+				"write --%s: found an empty path", flag.Name)
+		case !o.isUnused():
+			err = o.resolve()
 			outputs = append(outputs, o)
 		}
 	})
+	if err != nil {
+		return err
+	}
 	for i, o := range outputs {
 		for _, other := range outputs[:i] {
 			if o.collides(other) {
@@ -111,6 +123,7 @@ func checkOutputs(flags *pflag.FlagSet) error {
 		}
 	}
 	for _, o := range outputs {
+		_ = disk.Sweep(*o.path) // left by a process killed just after it had renamed the output
 		if err := o.check(); err != nil {
 			return err
 		}
@@ -118,26 +131,34 @@ func checkOutputs(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// check applies the rule for outputs: replace only what tcbuild wrote for the same output, so never
-// an input, nothing inside a dataset, graph or version, and follow no links.
-func (o *output) check() error {
-	path := *o.path
-	first := path // that the command writes
-	if o.role == folderOutput {
-		first = filepath.Join(path, "dataset") // whatever its name: the root may be a link
-	}
-	if err := checkPlaceOf(path, first); err != nil {
+// resolve makes the path the one where the output lands, which must not be inside a dataset, graph
+// or version.
+func (o *output) resolve() (err error) {
+	if o.role != folderOutput {
+		*o.path, err = checkPlace(*o.path)
 		return err
 	}
+	// of any dataset in the folder, which may be a link itself
+	first, err := checkPlace(*o.path + "/dataset")
+	*o.path = filepath.Dir(first)
+	return err
+}
+
+// check applies the rule for outputs: replace only what tcbuild wrote for the same output, so never
+// an input, and follow no links.
+func (o *output) check() error {
+	path := *o.path
 	info, err := os.Lstat(path)
 	switch missing := errors.Is(err, fs.ErrNotExist); {
 	case missing && o.role == replaced:
 		return o.tryParent()
-	case missing, o.role == datasetOutput, o.role == folderOutput:
+	case missing, o.role == folderOutput:
 		return nil
 	case err != nil:
 		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
-	case o.role == newOutput:
+	case o.role == datasetOutput && (isEmptyFolder(path, info) || holds(path) == "a dataset"):
+		return nil
+	case o.role == newOutput, o.role == datasetOutput:
 		return alreadyExists(path)
 	case o.role == optional && !info.Mode().IsRegular(),
 		o.role == appended && info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) != 0:
@@ -147,6 +168,13 @@ func (o *output) check() error {
 		return err
 	}
 	return o.checkOurs()
+}
+
+// isEmptyFolder reports whether a dataset can be renamed to a path, which is not the case for a
+// link to an empty folder.
+func isEmptyFolder(path string, info fs.FileInfo) bool {
+	entries, err := os.ReadDir(path)
+	return info.IsDir() && err == nil && len(entries) == 0
 }
 
 // mostBegin is how many bytes are read to recognize a file: more than a log line has.
@@ -195,7 +223,7 @@ func replace(path string, text []byte, begin string) error {
 // collides reports whether two outputs are the same file, or one lies inside the other. A folder
 // gets its name only when it is complete, so nothing can be written into it before.
 func (o *output) collides(other *output) bool {
-	one, another := resolve(*o.path), resolve(*other.path)
+	one, another := fullPath(*o.path), fullPath(*other.path)
 	within := func(path, folder string, role role) bool {
 		return path == folder || role != folderOutput && strings.HasPrefix(path, folder+"/")
 	}
@@ -207,25 +235,23 @@ func alreadyExists(path string) error {
 		"write %s: it already exists", path)
 }
 
-// checkPlace refuses a path inside a dataset, graph or version, a path that another user's link
-// redirects, and one that would break a log or a page.
-func checkPlace(path string) error { return checkPlaceOf(path, path) }
-
-// checkPlaceOf is checkPlace for an output whose first file is not at its path but at first.
-func checkPlaceOf(path, first string) error {
+// checkPlace returns where an output at path lands. It refuses a path inside a dataset, graph or
+// version, a path that another user's link redirects, and one that would break a log or a page.
+func checkPlace(path string) (string, error) {
 	if err := checkPrintable(path); err != nil {
-		return err
+		return "", err
 	}
-	if err := disk.CheckPlanted(first); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	resolved, err := disk.Resolve(path)
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", path, err)
 	}
-	for dir := filepath.Dir(resolve(first)); dir != "/"; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(fullPath(resolved)); dir != "/"; dir = filepath.Dir(dir) {
 		if what := holds(dir); what != "" {
-			return fault.New(fault.Usage, "name a path outside of it",
+			return "", fault.New(fault.Usage, "name a path outside of it",
 				"write %s: it is inside %s, %s", path, what, dir)
 		}
 	}
-	return nil
+	return resolved, nil
 }
 
 // holds says what a folder is if nothing may be written into it, and returns "" for any other.
@@ -248,17 +274,13 @@ func holds(dir string) string {
 	return ""
 }
 
-// resolve makes a path absolute and resolves the links in its folder, as far as that folder exists.
-func resolve(path string) string {
-	path, err := filepath.Abs(path)
-	if err != nil || path == "/" {
-		return path
+// fullPath makes a path of disk.Resolve absolute.
+func fullPath(resolved string) string {
+	if filepath.IsAbs(resolved) {
+		return resolved
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil { // it does not exist yet
-		dir = resolve(filepath.Dir(path))
-	}
-	return filepath.Join(dir, filepath.Base(path))
+	folder, _ := syscall.Getwd() // unlike os.Getwd's, without links
+	return filepath.Join("/", folder, resolved)
 }
 
 // checkPrintable refuses a path that would break a line of a log, a script or a page.

@@ -78,7 +78,8 @@ var outputTargets = []string{
 	"v/d/000001-01234567/version.json", "v/d/000001-01234567/new", "v/d/current/version.json",
 	"other.html", "other.json", "names.tsv", "link", "hardlink", "dangling",
 	"dirlink/manifest.json", "folder", "inside", "ds", "current", "graph",
-	"text/below", "ds/../sets.tsv", "./text", "line\nbreak",
+	"text/below", "ds/../sets.tsv", "./text", "line\nbreak", "later/../text", "text/../sets.tsv",
+	"up/../../names.tsv", "folder/../later/../../text", "hollow", "",
 }
 
 // An output of a command replaces its own earlier file, and changes nothing else.
@@ -139,23 +140,86 @@ func TestOutputsDestroyNothing(t *testing.T) {
 func mayBeThere(name, target string) bool {
 	switch {
 	case name == "rebuild --root":
-		return slices.Contains([]string{"folder", "link", "dangling"}, target)
+		return slices.Contains([]string{"folder", "link", "dangling", "hollow"}, target)
 	case name == "diff --html":
 		return target == "other.html"
 	case name == "rebuild --log-file":
 		return target == "empty"
 	case name == "dataset --out": // the same dataset is kept
-		return slices.Contains([]string{"folder", "ds", "current"}, target)
-	case name == "incidence --out":
-		return target == "folder"
+		return slices.Contains([]string{"ds", "current"}, target)
 	}
 	return false
 }
 
 // isWarned reports whether a run only warns: it does not fail for want of metrics.
 func isWarned(name, target string) bool {
-	noFiles := strings.Fields("link dangling folder inside ds current graph text/below")
+	noFiles := strings.Fields("link dangling hollow folder inside ds current graph text/below")
 	return name == "rebuild --metrics-file" && slices.Contains(noFiles, target)
+}
+
+// What is checked is what is written: up/../new is not beside up, which is a link to a folder
+// elsewhere.
+func TestOutputsThroughLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound, map[string]string{"there/d/x": "x", "new": "precious\n"})
+	if err := os.Symlink("there/d", filepath.Join(dir, "up")); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, buildArgs...)
+	for _, args := range [][]string{
+		{"verify", "out", "--json", "up/../new"},
+		{"inspect", "out", "--html", "up/../page"},
+		with(buildArgs, "--out", "up/../ds"),
+		with(smallRebuild, "--root", "up/../r", "--log-file", "up/../log",
+			"--metrics-file", "up/../m"),
+	} {
+		must(t, dir, args...)
+	}
+	for _, name := range []string{"new", "page", "ds", "r", "log", "m"} {
+		if _, err := os.Lstat(filepath.Join(dir, "there", name)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name != "new" {
+			nothing(t, filepath.Join(dir, name))
+		}
+	}
+	if text := read(t, filepath.Join(dir, "new")); text != "precious\n" {
+		t.Errorf("the file beside the link is now %q", text)
+	}
+}
+
+// What a process left that was killed just after it had given an output its name is removed by the
+// next run with that output, whether there is anything to do or not.
+func TestLeftoversOfOutputs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	must(t, dir, buildArgs...)
+	leave := func(name string) string {
+		temporary := filepath.Join(dir, "."+name+".tcbuild-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		if err := os.Mkdir(temporary, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return temporary
+	}
+	for _, c := range []struct {
+		name string
+		code int
+		args []string
+	}{
+		{"out", 0, buildArgs},
+		{"demo", 0, []string{"synth", "--samples", "3", "--out", "demo"}},
+		{"demo", 2, []string{"synth", "--samples", "3", "--out", "demo"}},
+		{"report", 4, []string{"verify", "demo", "--json", "report"}},
+		{"report", 0, []string{"verify", "out", "--json", "report"}},
+	} {
+		left := leave(c.name)
+		if o := execute(t, dir, c.args...); o.code != c.code && c.code != 4 {
+			t.Errorf("%v: got exit code %d; stderr:\n%s", c.args, o.code, o.stderr)
+		}
+		nothing(t, left)
+	}
 }
 
 // outputFixture makes the files that tests name as outputs, except links.
@@ -187,6 +251,7 @@ func plantLinks(t *testing.T, dir string) {
 	err := errors.Join(os.Symlink("ds/manifest.json", at("link")),
 		os.Symlink("nowhere", at("dangling")), os.Symlink("ds", at("dirlink")),
 		os.Symlink("ds", at("current")), os.Symlink("ds/samples", at("inside")),
+		os.Symlink("v/d", at("up")), os.Mkdir(at("no"), 0o755), os.Symlink("no", at("hollow")),
 		os.Symlink("000001-01234567", at("v/d/current")),
 		os.Link(at("ds/manifest.json"), at("hardlink")))
 	if err != nil {
@@ -235,6 +300,8 @@ func TestOutputsToDevices(t *testing.T) {
 		execute(t, dir, "inspect", "sets.tsv", "--html", path).
 			refused(t, 1, "write "+path, "expected a file, or none")
 	}
+	execute(t, dir, with(smallRebuild, "--log-file", "pipe")...).
+		refused(t, 1, "write log pipe: found a pipe or socket that nobody reads")
 	info, err := os.Stat(filepath.Join(dir, "pipe"))
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Errorf("the pipe is gone: %v", err)
@@ -269,7 +336,7 @@ func TestOutputsCollide(t *testing.T) {
 	split := strings.Fields("split out --by sample --fractions a=1 --out s")
 	for _, args := range [][]string{
 		with(ingested, "--dropped-names", "a.tsv"),
-		with(ingested, "dropped_names=./x/../a.tsv"),
+		with(ingested, "dropped_names=./graph/../a.tsv"),
 		with(split, "--html", "s"),
 		with(split, "--html", "s/page.html"),
 		with(smallRebuild, "--log-file", "m", "--metrics-file", "m"),

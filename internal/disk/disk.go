@@ -40,6 +40,7 @@ func CheckFile(path string) error {
 // Create makes a file for path, which must not exist or be a regular file. Its mode follows the
 // umask.
 func Create(path string) (*File, error) {
+	path = filepath.Clean(path) // as NewTemporary does: what is checked is what is replaced
 	if err := CheckFile(path); err != nil {
 		return nil, err
 	}

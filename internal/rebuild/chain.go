@@ -226,7 +226,7 @@ const lockName = ".lock"
 // work on parts (disk.Shared). If others are at work, it fails with a fault.Busy. The lock ends
 // with its process. On a node that froze it may outlive its job.
 func Lock(dir string, sharing disk.Sharing) (*os.File, error) {
-	if err := disk.CheckPlanted(dir); err != nil {
+	if _, err := disk.Resolve(dir + "/" + lockName); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	shareWithGroup(dir)

@@ -66,8 +66,14 @@ func BeginJournal(o JournalOptions, log *slog.Logger) (*Journal, *slog.Logger, e
 		if err != nil {
 			return nil, nil, fmt.Errorf("write log: %w", err)
 		}
-		flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE | unix.O_NOFOLLOW
+		// O_NONBLOCK: a pipe that nobody reads is an error
+		const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | unix.O_NOFOLLOW |
+			unix.O_NONBLOCK
 		file, err := os.OpenFile(o.LogFile, flags, 0o666)
+		if errors.Is(err, unix.ENXIO) {
+			return nil, nil, fault.New(fault.Failed, "start its reader first, or name a file",
+				"write log %s: found a pipe or socket that nobody reads", o.LogFile)
+		}
 		if err != nil {
 			hint := "name a file that you may write to and that is not a symbolic link"
 			return nil, nil, fault.New(fault.Failed, hint, "write log: %w", err)
