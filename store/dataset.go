@@ -40,8 +40,13 @@ type Dataset struct {
 	samples   func() (*sampletable.Table, error)
 }
 
-// Open reads a dataset's manifest. A folder that is not a dataset is a fault.Input.
+// Open reads a dataset's manifest. A folder that is not a dataset is a fault.Input. Links in the
+// path, such as current, are resolved once: all files are of one version, whatever a rebuild does
+// meanwhile. If the version is removed, reading it is a fault.Busy.
 func Open(dir string) (*Dataset, error) {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil { // otherwise readManifest says why
+		dir = resolved
+	}
 	manifest, text, err := readManifest(dir)
 	if err != nil {
 		return nil, err
@@ -94,12 +99,14 @@ func (d *Dataset) checkGraphFiles(some func(name string) bool) error {
 // checkGraphNames checks that the graph's folder has no file that the manifest does not list.
 func (d *Dataset) checkGraphNames() error {
 	check := func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		name, outside := filepath.Rel(d.Dir, path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return d.damaged(name, "it is missing")
+		case err != nil || entry.IsDir():
 			return err
-		}
-		name, err := filepath.Rel(d.Dir, path)
-		if err != nil {
-			return err
+		case outside != nil:
+			return outside
 		}
 		if _, err := d.Manifest.file(filepath.ToSlash(name)); err != nil {
 			return d.damaged(name, "the manifest does not list it")
@@ -143,7 +150,13 @@ func (d *Dataset) Layout() incidence.Layout {
 	return layout
 }
 
+// damaged is the error of a data file that is not what it should be. If the whole dataset was
+// removed, it says that instead.
 func (d *Dataset) damaged(name, format string, args ...any) error {
+	if !disk.Exists(d.Dir) {
+		return fault.New(fault.Busy, "run the same command again; if it names a version of a "+
+			"rebuild, name current", "read dataset %s: it was removed after it was opened", d.Dir)
+	}
 	return damagedFile(filepath.Join(d.Dir, filepath.FromSlash(name)), fmt.Errorf(format, args...))
 }
 

@@ -441,3 +441,57 @@ func TestLinkToAFile(t *testing.T) {
 	}
 	f.check(t)
 }
+
+// An open dataset stays the version to which a link, such as current, led when it was opened. When
+// that version is removed, reading it says so: it is not damage.
+func TestOpenResolvesLinks(t *testing.T) {
+	t.Parallel()
+	for _, variant := range []Variant{Incidence, Indices} {
+		codec := map[Variant]string{Indices: "zstd"}[variant]
+		one, two := newFixture(t, variant, codec, 20, 4, 2), newFixture(t, variant, codec, 7, 4, 1)
+		one.build(t)
+		two.build(t)
+		current := filepath.Join(t.TempDir(), "current")
+		if err := os.Symlink(one.out, current); err != nil {
+			t.Fatal(err)
+		}
+		opened := make([]*Dataset, 3)
+		for i := range opened {
+			var err error
+			if opened[i], err = Open(current); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(os.Remove(current), os.Symlink(two.out, current)); err != nil {
+			t.Fatal(err)
+		}
+		reader, err := opened[0].NewMaskReader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		for sample := range 20 {
+			one.checkSample(t, reader, sample)
+		}
+		if err := os.RemoveAll(one.out); err != nil {
+			t.Fatal(err)
+		}
+		_, graphErr := opened[1].Graph()
+		_, namesErr := opened[1].Names()
+		_, _, maskErr := func() (*Sample, []uint32, error) {
+			reader, err := opened[2].NewMaskReader()
+			if err != nil {
+				return nil, nil, err
+			}
+			defer reader.Close()
+			return reader.Sample(3)
+		}()
+		_, samplesErr := opened[2].Samples()
+		for i, err := range []error{graphErr, namesErr, maskErr, samplesErr,
+			opened[2].CheckFile(opened[2].Manifest.Files[0])} {
+			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "was removed") {
+				t.Errorf("%s %d: got %v", variant, i, err)
+			}
+		}
+	}
+}

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 import tcbuild as reader
-from cases import SHARDS
+from cases import SHARDS, Case
 
+OTHER = Case("another", samples=3)
 BUILT = ["incidence", "indices-zstd", "full-masks-zstd"]
 
 
@@ -197,3 +198,22 @@ def test_damaged_files_are_closed_with_their_dataset(datasets, tmp_path, kind):
             file.write_bytes(content)
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_a_link_is_resolved_once(datasets, built_once, name, tmp_path):
+    """As current is, which a rebuild switches while somebody trains."""
+    version, current = tmp_path / "1", tmp_path / "current"
+    shutil.copytree(datasets[name], version)
+    current.symlink_to(version)
+    opened = [reader.open(current) for _ in range(3)]
+    want = contents(reader.open(version))
+    current.unlink()
+    current.symlink_to(built_once(OTHER, "all").datasets[name])
+    assert contents(opened[0]) == in_process("spawn", opened[1])[0] == want
+    shutil.rmtree(version)
+    assert contents(opened[0]) == want  # its files are open
+    with pytest.raises(reader.errors.MissingFileError, match="was removed after it was opened"):
+        contents(opened[1])
+    with pytest.raises(reader.errors.DatasetError, match="was removed after|no such folder"):
+        pickle.loads(pickle.dumps(opened[2]))[0].all_masks

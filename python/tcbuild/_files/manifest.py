@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
@@ -78,6 +79,12 @@ class Manifest(dict[str, Any]):
         if isinstance(path, Url):
             return RemoteFile(path, listed["bytes"])
         file = _open(path)
+        if file is None and not os.path.lexists(self.folder):
+            raise MissingFileError(
+                f"open {path}: the dataset's folder was removed after it was opened",
+                "open the dataset again; if it is a version of `tcbuild rebuild`, open current. "
+                "`keep` says how many versions stay",
+            )
         if file is None:
             raise _missing(path, f"expected {listed['bytes']:,} bytes")
         if file.size != listed["bytes"]:

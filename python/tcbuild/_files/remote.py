@@ -114,8 +114,10 @@ class RemoteFile:
 
 
 def location(path: str | os.PathLike[str]) -> Path | Url:
-    """The absolute path, or the URL, that a user names."""
+    """The absolute path, or the URL, that a user names. Links in a path, such as current, are
+    resolved once: all files are of one version, whatever a rebuild does meanwhile.
+    """
     text = os.fspath(path)
     if isinstance(text, str) and _URL.match(text):
         return Url(text.rstrip("/"))
-    return Path(path).absolute()
+    return Path(os.path.realpath(path))
