@@ -53,19 +53,24 @@ func numbers(name string) string {
 }
 
 // versioned matches ids of Ensembl and RefSeq with their version, as ENSG00000141510.18.
-var versioned = regexp.MustCompile(`^(ENS[A-Z]*[GTP][0-9]{11}|[NX][MRP]_[0-9]+)\.[0-9]+$`)
+var versioned = regexp.MustCompile(versionedID)
+
+// versionedInAnyCase is for graphs that ignore case: ensg00000141510.18.
+var versionedInAnyCase = regexp.MustCompile(`(?i)` + versionedID)
+
+const versionedID = `^(ENS[A-Z]*[GTP][0-9]{11}|[NX][MRP]_[0-9]+)\.[0-9]+$`
 
 // unversioned returns an id without its version, if it has one.
 func unversioned(id string) string {
-	if plain := withoutVersion([]byte(id)); plain != nil {
+	if plain := withoutVersion([]byte(id), versioned); plain != nil {
 		return string(plain)
 	}
 	return id
 }
 
 // withoutVersion returns an id without its version, or a number without the .0 of an Entrez id in a
-// column of floating-point numbers; nil if it has neither.
-func withoutVersion(name []byte) []byte {
+// column of floating-point numbers; nil if it has neither. versioned matches ids with a version.
+func withoutVersion(name []byte, versioned *regexp.Regexp) []byte {
 	dot := bytes.LastIndexByte(name, '.')
 	if dot <= 0 {
 		return nil

@@ -112,13 +112,15 @@ func (r *Resolver) entry(name, lower []byte) (in *entries, key []byte) {
 	if r.exact.get(name).Meaning != Unknown {
 		return r.exact, name
 	}
+	withVersion := versioned
 	if r.folded != nil {
+		withVersion = versionedInAnyCase
 		key = appendLower(lower, name)
 		if r.folded.get(key).Meaning != Unknown {
 			return r.folded, key
 		}
 	}
-	if plain := withoutVersion(name); plain != nil {
+	if plain := withoutVersion(name, withVersion); plain != nil {
 		return r.entry(plain, lower)
 	}
 	return r.exact, name

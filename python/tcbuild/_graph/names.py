@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tcbuild.errors import UnknownNameError
 
-_VERSIONED = re.compile(r"((?:ENS[A-Z]*[GTP][0-9]{11}|[NX][MRP]_[0-9]+)\.[0-9]+|[1-9][0-9]*\.0)\Z")
+_VERSIONED = r"((?:ENS[A-Z]*[GTP][0-9]{11}|[NX][MRP]_[0-9]+)\.[0-9]+|[1-9][0-9]*\.0)\Z"
 _MONTHS = (
     "jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|mär|mrz|mai|okt|dez|janv|févr|mars|avr|juin"
     "|juil|août|déc|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|fev|out|mrt|mei|maj"
@@ -39,6 +39,7 @@ class Names:
         tables = [genes] if others is None else [genes, others]
         self.ids: list[str] = [text for t in tables for text in t.column("id").to_pylist()]
         self._genes = len(genes)
+        self._versioned = re.compile(_VERSIONED, re.IGNORECASE if ignore_case else 0)
         called = [names for t in tables for names in _texts(t, "name")]
         further = [names for t in tables for names in _texts(t, "aliases")]
         self._levels = [[[text] for text in self.ids], called, further]
@@ -53,7 +54,7 @@ class Names:
     def owners(self, name: str) -> list[int]:
         """The genes that have a name; those below the number of genes are in the graph."""
         found = self._exact.get(name) or self._folded.get(name.lower())
-        if not found and _VERSIONED.match(name):
+        if not found and self._versioned.match(name):
             return self.owners(name.rpartition(".")[0])
         return found or []
 
