@@ -345,3 +345,30 @@ func TestKindErrors(t *testing.T) {
 		}
 	}
 }
+
+// Python numbers kinds in int8: a set with more kinds would make a dataset that it cannot open.
+func TestMostKinds(t *testing.T) {
+	for kinds, want := range map[int]string{
+		127: "",
+		128: "found 128 different kinds of perturbations, expected at most 127",
+	} {
+		table := "genes\tkinds\nA\tKIND-0\n" // as kind-0
+		for kind := range kinds {
+			table += fmt.Sprintf("%c\tkind-%d\n", 'A'+kind%3, kind)
+		}
+		set, err := openSet(inputs.Write(t, "p.tsv", table), threeGenes,
+			Spec{RemovingKinds: RemovingKinds{removeAll}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		_, err = sets.ReadAll(set)
+		isRight := err == nil
+		if want != "" {
+			isRight = fault.KindOf(err) == fault.Input && strings.Contains(fmt.Sprint(err), want)
+		}
+		if !isRight {
+			t.Errorf("%d kinds: got %v, want %s", kinds, err, want)
+		}
+	}
+}

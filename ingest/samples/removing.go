@@ -113,9 +113,18 @@ func (s *Spec) checkRemoving(columns ingest.Columns) error {
 // RemovingKinds returns the kinds that remove their gene, nil if all do.
 func (s *Set) RemovingKinds() []string { return s.spec.RemovingKinds.chosen() }
 
+// mostKinds is the number of kinds that Python's int8 codes of them can tell apart; -1 is no kind.
+const mostKinds = 127
+
 // CheckKinds returns a fault.Usage if the spec chooses no kinds and the set has one that is not a
-// loss, or if the set lacks a chosen kind.
+// loss, or if the set lacks a chosen kind. Too many kinds are a fault.Input.
 func (s *Set) CheckKinds(kinds *ingest.KindCounter) error {
+	if found := len(kinds.Counts()); found > mostKinds {
+		return fault.New(fault.Input,
+			"give similar kinds one name in the perturbation set",
+			"read perturbations %s: found %s different kinds of perturbations, expected at most %d",
+			s.spec.File, ingest.Grouped(found), mostKinds)
+	}
 	removing := s.spec.RemovingKinds
 	if len(removing) == 0 {
 		return s.checkLosses(kinds.Deleted())
