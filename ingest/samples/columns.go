@@ -35,17 +35,6 @@ type column struct {
 	columnContents
 }
 
-// keyColumns are the columns of genes, sample ids and kinds of perturbations.
-type keyColumns struct {
-	genes     []int
-	list      bool // the genes column holds lists; then it is the only one
-	id        int
-	hasID     bool // otherwise samples are named by their row
-	kinds     int
-	hasKinds  bool
-	kindsName string // of the attribute that the kinds are
-}
-
 // columnRole is the use of a column.
 type columnRole string
 
@@ -68,18 +57,20 @@ const (
 	roleCompared columnRole = "left out, but compared" // merged samples must have the same value
 )
 
-// notedNames are names, in lower case, of columns of numbers that say how an experiment was done.
+// notedNames are plain names (see ingest.PlainName) of columns of numbers that say how an experiment was done.
 // They are attributes unless the options name them as phenotypes.
 var notedNames = []string{"temperature", "dose", "concentration", "time", "ph", "ploidy", "copies",
 	"replicate", "batch", "plate", "day", "generation", "od"}
 
 // isNoted reports whether numbers in a column of this name are an attribute by default.
 func isNoted(name string) bool {
-	return slices.Contains(notedNames, strings.ToLower(name))
+	return slices.Contains(notedNames, ingest.PlainName(name))
 }
 
-// unnamedIndex is the name that pandas gives to an unnamed index in a text table that it reads.
-const unnamedIndex = "Unnamed: 0"
+// identifier matches plain names of columns that say which sample or gene a row is of. pandas calls
+// columns Unnamed: 0 that have no name.
+var identifier = regexp.MustCompile(`^(id|sample|sampleid|strain|genes?|geneid|barcode|` +
+	`unnamed:[0-9]+)$`)
 
 func newColumnTable(
 	path string, spec *reading, names []string, kind func(column int) table.Kind,
@@ -95,14 +86,36 @@ func newColumnTable(
 
 // decide decides on the role of a column whose contents are known.
 func (t *columnTable) decide(c *column) {
-	wasUnnamed := c.name == unnamedIndex && c.attributeType() == ingest.NumberAttribute
-	c.isIndex = c.isIndex || wasUnnamed
 	if c.role == roleOpen && !c.isIndex {
 		c.role = t.roleOfContents(c)
 	}
 	if c.role == roleOpen || c.role == roleLeftOut {
 		c.role = t.leftOutRole(c)
 	}
+}
+
+// checkIdentifier returns an error for a column of identifiers that the spec does not name: numbers
+// would become a phenotype, and the texts of an unnamed index would be lost.
+func (t *columnTable) checkIdentifier(c *column) error {
+	found, expected, hint := "", "", ""
+	quoted := fault.List([]string{c.name})
+	switch {
+	case c.role != roleOpen:
+		return nil
+	case c.isIndex && c.text != "":
+		found, expected = "an unnamed index of texts", "a column with a name"
+		hint = fmt.Sprintf("give the index a name, as in df.reset_index(names=\"sample_id\"), "+
+			"or set id_column=%s", quoted)
+	case c.isIndex || !identifier.MatchString(ingest.PlainName(c.name)),
+		t.roleOfContents(c) != roleGuessed:
+		return nil
+	default:
+		found, expected = "numbers under the name of an identifier", "measured values"
+		hint = fmt.Sprintf("if it names the samples, set id_column=%s; otherwise name it in "+
+			"--attributes or --phenotypes, or leave it out with --not-phenotypes", quoted)
+	}
+	return fault.New(fault.Input, hint, "read perturbations %s: column %s: found %s, expected %s",
+		t.path, fault.Quote(c.name), found, expected)
 }
 
 // roleOfContents returns the role of a column that the spec does not name, roleOpen for none. A
@@ -205,130 +218,12 @@ func (t *columnTable) wrongType(c *column, hint, expected string) error {
 // hasNoValues reports whether a field of the column is neither a text nor a number.
 func (c *column) hasNoValues() bool { return c.kind == table.List || c.kind == table.Other }
 
-// findKeys finds the columns of genes, sample ids and kinds.
-func (t *columnTable) findKeys() error {
-	if err := t.findGenes(); err != nil {
-		return err
+// columns returns the names of all columns.
+func (t *columnTable) columns() (names []string) {
+	for _, c := range t.all {
+		names = append(names, c.name)
 	}
-	if err := t.findID(); err != nil {
-		return err
-	}
-	if err := t.findKinds(); err != nil {
-		return err
-	}
-	isDelimited := len(t.genes) == 1 && !t.list || t.hasKinds
-	if !isDelimited && slices.Contains(t.spec.Given(), "gene_delimiter") {
-		return fault.New(fault.Usage,
-			"omit gene_delimiter, or name one column of texts with genes_columns",
-			"read perturbations %s: found gene_delimiter %s, "+
-				"but no column whose texts it separates: genes are in %s",
-			t.path, fault.Quote(t.spec.GeneDelimiter), fault.List(t.spec.GenesColumns))
-	}
-	return nil
-}
-
-func (t *columnTable) findGenes() error {
-	for _, name := range t.spec.GenesColumns {
-		at, err := t.find("genes", name)
-		if err != nil {
-			return err
-		}
-		c := &t.all[at]
-		t.list = c.kind == table.List
-		isOnlyList := t.list && len(t.spec.GenesColumns) == 1
-		if isText := c.kind == table.Text || c.kind == table.Unknown; !isText && !isOnlyList {
-			return t.notTexts("genes", c)
-		}
-		c.role, t.genes = roleGenes, append(t.genes, at)
-	}
-	return nil
-}
-
-// notTexts is the error for a column of genes or kinds that holds something else.
-func (t *columnTable) notTexts(what string, c *column) error {
-	return fault.New(fault.Input,
-		"store a list of texts, or one text with a delimiter between the "+what,
-		"read perturbations %s: %s column %s has type %s", t.path, what, fault.Quote(c.name),
-		c.kind)
-}
-
-// furtherGene matches the name of a column that may hold the second gene of each sample, such as
-// gene2 or gene_b.
-var furtherGene = regexp.MustCompile(`(?i)^genes?[ _.-]*(name[ _.-]*)?([0-9]|[a-d])$`)
-
-// findGenesColumn finds the column of genes by its name: genes, or gene, in any case.
-func findGenesColumn(columns []string, path string) ([]string, error) {
-	var found, further []string
-	for _, name := range columns {
-		switch lower := strings.ToLower(name); {
-		case name == defaultGenesColumn:
-			return []string{name}, nil
-		case lower == "genes", lower == "gene":
-			found = append(found, name)
-		case furtherGene.MatchString(name):
-			further = append(further, name)
-		}
-	}
-	if len(found) == 0 || len(found) == 1 && len(further) == 0 {
-		return append(found, defaultGenesColumn)[:1], nil
-	}
-	return nil, fault.New(fault.Input, "name them with genes_columns",
-		"read perturbations %s: found columns %s, expected one of genes",
-		path, fault.List(append(found, further...)))
-}
-
-// findID finds the column of sample ids, by its name or the default name.
-func (t *columnTable) findID() (err error) {
-	t.id, t.hasID = t.at[defaultIDColumn]
-	if name := t.spec.IDColumn; name != "" {
-		if t.id, err = t.find("sample id", name); err != nil {
-			return err
-		}
-		t.hasID = true
-	}
-	if !t.hasID {
-		return nil
-	}
-	c := &t.all[t.id]
-	if c.hasNoValues() {
-		return t.wrongType(c, "store the sample ids as text or integers", "text or integers")
-	}
-	if c.role == roleOpen { // genes columns may have the ids too
-		c.role = roleID
-	}
-	return nil
-}
-
-// findKinds finds the column of kinds, by its name or, among columns that are not taken, a default
-// name. The attribute is called kinds, or perturbation_type if the column is, as in a table made
-// from a store.
-func (t *columnTable) findKinds() error {
-	name := t.spec.KindsColumn
-	for _, usual := range []string{ingest.KindsAttribute, typesAttribute} {
-		at, ok := t.at[usual]
-		isFree := ok && t.all[at].role == roleOpen && t.all[at].kind != table.Number
-		if name == "" && isFree {
-			name, t.kindsName = usual, usual
-		}
-	}
-	if name == "" || name == IgnoreKindsColumn {
-		return nil
-	}
-	at, err := t.find("kinds", name)
-	if err != nil {
-		return err
-	}
-	c := &t.all[at]
-	if c.kind == table.Number || c.kind == table.Other {
-		return t.notTexts("kinds", c)
-	}
-	if other, has := t.at[t.kindsName]; has && other != at {
-		return fault.New(fault.Input, "rename it, or omit the setting kinds_column",
-			"read perturbations %s: found a column kinds beside the kinds column %s",
-			t.path, fault.Quote(c.name))
-	}
-	c.role, t.kinds, t.hasKinds = roleKinds, at, true
-	return nil
+	return names
 }
 
 // find returns the number of a required column.
@@ -336,10 +231,7 @@ func (t *columnTable) find(what, name string) (int, error) {
 	if at, ok := t.at[name]; ok {
 		return at, nil
 	}
-	var names []string
-	for _, c := range t.all {
-		names = append(names, c.name)
-	}
+	names := t.columns()
 	if len(names) == 1 && strings.ContainsAny(names[0], " |") {
 		return 0, fault.New(fault.Input,
 			`separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv, `+

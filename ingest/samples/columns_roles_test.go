@@ -181,7 +181,8 @@ func TestRolesOfNamesAndTypes(t *testing.T) {
 		{"genes", text, reading{}, roleGenes, table.Text},
 		{"sample_id", number, reading{}, roleID, table.Number},
 		{"kinds", text, reading{}, roleKinds, table.Text},
-		{"kinds", number, reading{}, roleGuessed, table.Number},
+		{"kinds", number, reading{Spec: Spec{Phenotypes: []string{"kinds"}}}, rolePhenotype,
+			table.Number},
 		{"perturbation_type", text, reading{}, roleKinds, table.Text},
 		{"kinds", text, reading{Spec: Spec{KindsColumn: IgnoreKindsColumn}}, roleAttribute,
 			table.Text},
@@ -198,9 +199,7 @@ func TestRolesOfNamesAndTypes(t *testing.T) {
 		{"y", text, reading{Spec: Spec{NotPhenotypes: []string{"y"}}, filterColumns: []string{"y"}},
 			roleFiltered, table.Text},
 		{"y", list, reading{Spec: merging}, roleCompared, table.List},
-		{unnamedIndex, number, reading{}, roleLeftOut, table.Number},
-		{unnamedIndex, number, reading{Spec: merging}, roleLeftOut, table.Number},
-		{unnamedIndex, text, reading{}, roleAttribute, table.Text},
+		{"Unnamed: 0", text, reading{}, roleAttribute, table.Text},
 	} {
 		kinds := []table.Kind{table.Text, test.isKind}
 		names := []string{"q", test.name}

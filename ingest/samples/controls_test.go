@@ -157,14 +157,14 @@ func TestControlErrors(t *testing.T) {
 			name:    "delimiters alone",
 			table:   "genes\n+\n",
 			message: "found an empty gene name",
-			hint:    "remove the extra delimiter",
+			hint:    "write the gene's name, or remove the row",
 			options: Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"},
 		},
 		{
 			name:    "delimiter behind a control",
 			table:   "genes\nctrl+\n",
 			message: "found an empty gene name",
-			hint:    "remove the extra delimiter",
+			hint:    "write the gene's name, or remove the row",
 			options: Spec{Controls: []string{"ctrl"}, GeneDelimiter: "+"},
 		},
 		{

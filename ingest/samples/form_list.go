@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/table/rows"
 )
@@ -30,56 +31,88 @@ func (l *list) strict() bool { return true }
 
 func (l *list) Records(b *tableRows, i int, yield func(*Record) error) error {
 	r := &l.record
-	r.Mentions = r.Mentions[:0]
+	r.Mentions, r.MissingGenes = r.Mentions[:0], 0
+	var err error
 	switch columns := l.layout.genes; {
 	case l.layout.list:
-		for _, name := range b.List(columns[0], i) {
-			l.mention(name)
-		}
+		err = l.addList(b.List(columns[0], i))
 	case len(columns) == 1:
-		l.addListed(b.Text(columns[0], i))
+		err = l.addListed(b.Text(columns[0], i))
 	default:
 		for _, column := range columns {
-			if name := b.Text(column, i); len(name) > 0 {
-				l.addUnlessMissing(name)
-			}
+			l.addUnlessMissing(b.Text(column, i))
 		}
 	}
+	if err != nil {
+		return err
+	}
 	if l.layout.hasKinds {
-		l.addKinds(b, i)
+		if err := l.addKinds(b, i); err != nil {
+			return err
+		}
 	}
 	l.readID(b, i, r)
 	return yield(r)
 }
 
+// addList adds the genes of a list.
+func (l *list) addList(names [][]byte) error {
+	for _, name := range names {
+		if err := l.addInList(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // addListed adds the genes of a text: A|B, or A, B with spaces.
-func (l *list) addListed(text []byte) {
+func (l *list) addListed(text []byte) error {
 	if len(text) == 0 {
-		return
+		return nil
 	}
 	name, rest, more := l.names.Cut(text)
 	if !more {
 		l.mention(name)
-		return
+		return nil
 	}
 	for {
-		l.addUnlessMissing(bytes.TrimSpace(name))
-		if !more {
-			return
+		if err := l.addInList(bytes.TrimSpace(name)); err != nil || !more {
+			return err
 		}
 		name, rest, more = l.names.Cut(bytes.TrimLeft(rest, " "))
 	}
 }
 
-// addUnlessMissing adds a gene of several. R writes NA for one that is missing, but NA may be a
-// gene.
+// addInList adds a gene of a list. A missing name is an error, unless a gene has it: without the
+// gene, the values of a double mutant would become a single mutant's.
+func (l *list) addInList(name []byte) error {
+	l.mention(name)
+	if !l.lastIsMissing() {
+		return nil
+	}
+	found := "gene " + fault.Quote(name)
+	if len(name) == 0 {
+		found = "an empty gene name"
+	}
+	return fault.New(fault.Input, "write the gene's name, or remove the row: its values are those "+
+		"of a mutant of all genes in the list; a gene that is called so must be in the graph",
+		"found %s, expected a name in a list of genes", found)
+}
+
+// addUnlessMissing adds the gene of one column of several, or counts that it is missing.
 func (l *list) addUnlessMissing(name []byte) {
 	l.mention(name)
-	last := len(l.record.Mentions) - 1
-	isMissing := len(name) > 0 && rows.IsMissing(name)
-	if isMissing && l.record.Mentions[last].Answer.Meaning == names.Unknown {
-		l.record.Mentions = l.record.Mentions[:last]
+	if l.lastIsMissing() {
+		l.record.Mentions = l.record.Mentions[:len(l.record.Mentions)-1]
+		l.record.MissingGenes++
 	}
+}
+
+// lastIsMissing reports whether the last mention has no name: it is empty, or R or pandas wrote it
+// for a missing one, such as NA, which may also be the name of a gene.
+func (l *list) lastIsMissing() bool {
+	last := &l.record.Mentions[len(l.record.Mentions)-1]
+	return rows.IsMissing(last.Text) && last.Answer.Meaning == names.Unknown
 }
 
 func (l *list) mention(name []byte) {
@@ -88,7 +121,7 @@ func (l *list) mention(name []byte) {
 
 // addKinds reads the kinds of a row, as a list or as one text: first a kind per listed gene, then
 // GENE=KIND for each gene that stays, as in ingest.KindsAttribute.
-func (l *list) addKinds(b *tableRows, i int) {
+func (l *list) addKinds(b *tableRows, i int) error {
 	r, column := &l.record, l.layout.kinds
 	l.kinds = l.kinds[:0]
 	listed := b.List(column, i)
@@ -114,10 +147,13 @@ func (l *list) addKinds(b *tableRows, i int) {
 	}
 	for _, part := range l.kinds[r.ListedKinds:] {
 		at := bytes.LastIndexByte(part, '=')
-		l.mention(part[:at])
+		if err := l.addInList(part[:at]); err != nil {
+			return err
+		}
 		last := &r.Mentions[len(r.Mentions)-1]
 		last.Kind, last.Stays = part[at+1:], true
 	}
+	return nil
 }
 
 func (l *list) Values(b *tableRows, i int, r *Record, genotype *Genotype) error {

@@ -50,6 +50,9 @@ func layOutTable(r *table.Reader, spec *reading) (*layout, error) {
 		return nil, err
 	}
 	for i := range t.all {
+		if err := t.checkIdentifier(&t.all[i]); err != nil {
+			return nil, err
+		}
 		t.decide(&t.all[i])
 	}
 	return t.layOut()

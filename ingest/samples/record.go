@@ -16,6 +16,8 @@ type Record struct {
 	Row      int64 // in the table; of a store, the record's number
 	ID       []byte
 	Mentions []Mention
+	// MissingGenes is the number of columns of genes, among several, in which a row names none.
+	MissingGenes int
 	// ListedKinds is the number of kinds that a row has for its ListedGenes, the first mentions. A
 	// row has one for each gene or one for all; other numbers are an error if it perturbs a gene.
 	ListedKinds, ListedGenes int

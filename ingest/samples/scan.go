@@ -196,6 +196,7 @@ func (w *worker[B]) add(batch B, i int, r *Record) error {
 		return nil
 	}
 	w.note(account)
+	account.Add(ingest.MissingGene, "", r.MissingGenes)
 	w.append(r)
 	return nil
 }

@@ -108,8 +108,8 @@ func TestPerturbationErrors(t *testing.T) {
 			want:    `read perturbations PATH:2: found gene "B|C", expected the name of one gene`,
 		},
 		{
-			name:    "phenotype named genes",
-			content: "x\tgenes\nA\t3\n",
+			name:    "attribute named genes",
+			content: "x\tgenes\nA\tB\n",
 			options: Spec{GenesColumns: []string{"x"}},
 			want: `read perturbations PATH: found a phenotype or attribute named genes, a ` +
 				`name reserved for a column of tcbuild`,
@@ -118,8 +118,8 @@ func TestPerturbationErrors(t *testing.T) {
 			name:    "phenotype named sample_id",
 			content: "id\tgenes\tsample_id\na\tA\t3\n",
 			options: Spec{IDColumn: "id"},
-			want: `read perturbations PATH: found a phenotype or attribute named sample_id, a ` +
-				`name reserved for a column of tcbuild`,
+			want: `read perturbations PATH: column "sample_id": found numbers under the name of ` +
+				`an identifier, expected measured values`,
 		},
 		{
 			name:    "another delimiter",
@@ -192,13 +192,15 @@ func TestPerturbationErrors(t *testing.T) {
 		{
 			name:    "empty gene name",
 			content: "genes\nA||B\n",
-			want:    "read perturbations PATH:2: found an empty gene name",
+			want: "read perturbations PATH:2: found an empty gene name, expected a name in a " +
+				"list of genes",
 		},
 		{
 			name:    "delimiter at the end",
 			content: "genes\nA|\n",
 			options: Spec{UnknownGenes: ingest.DropGene},
-			want:    "read perturbations PATH:2: found an empty gene name",
+			want: "read perturbations PATH:2: found an empty gene name, expected a name in a " +
+				"list of genes",
 		},
 		{
 			name:    "late text",
@@ -294,7 +296,8 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 		_, counts, err := showSamples(p)
 		testrun.CheckInputError(t, err,
-			"read perturbations "+path+" row 3: found an empty gene name")
+			"read perturbations "+path+" row 3: found an empty gene name, expected a name in a "+
+				"list of genes")
 		if want := "2 kept, 1 no_gene_left, 2 wildtype"; counts != want {
 			t.Errorf("counts %+v, expected %+v", counts, want)
 		}

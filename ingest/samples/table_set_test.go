@@ -138,7 +138,7 @@ func TestPerturbations(t *testing.T) {
 			options:    Spec{GenesColumns: []string{"a", "b"}},
 			phenotypes: "x",
 			want:       []string{"1 [0] [2]"},
-			counts:     "1 kept, 2 self_pair",
+			counts:     "1 kept, 2 self_pair, 1 missing_gene",
 		},
 		{
 			name:    "unknown genes dropped",
@@ -219,7 +219,7 @@ func TestPerturbations(t *testing.T) {
 			},
 			phenotypes: "y",
 			want:       []string{"17 [0 2] [0.5] 3", "18 [1] [1] 4"},
-			counts:     "2 kept",
+			counts:     "2 kept, 1 missing_gene",
 		},
 		{
 			name:       "left out",
