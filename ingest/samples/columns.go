@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -30,7 +31,8 @@ type columnTable struct {
 type column struct {
 	name    string
 	kind    table.Kind
-	isIndex bool // pandas stored an unnamed index in it
+	stored  string // the type in the file, if it is none that is read
+	isIndex bool   // pandas stored an unnamed index in it
 	role    columnRole
 	columnContents
 }
@@ -212,8 +214,11 @@ func (t *columnTable) checkKind(c *column, flag string, role columnRole) error {
 func (t *columnTable) wrongType(c *column, hint, expected string) error {
 	return fault.New(fault.Input, hint,
 		"read perturbations %s: column %s: found type %s, expected %s",
-		t.path, fault.Quote(c.name), c.kind, expected)
+		t.path, fault.Quote(c.name), c.typeName(), expected)
 }
+
+// typeName is the type of the column's values for messages.
+func (c *column) typeName() string { return cmp.Or(c.stored, c.kind.String()) }
 
 // hasNoValues reports whether a field of the column is neither a text nor a number.
 func (c *column) hasNoValues() bool { return c.kind == table.List || c.kind == table.Other }

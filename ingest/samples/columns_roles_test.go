@@ -154,7 +154,7 @@ func TestUncomparedColumn(t *testing.T) {
 	set.Close()
 	_, err = openFile(path, threeGenes, Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}})
 	if fault.KindOf(err) != fault.Input ||
-		!strings.Contains(err.Error(), `column "date": found type unsupported`) {
+		!strings.Contains(err.Error(), `column "date": found type date32`) {
 		t.Errorf("got %v", err)
 	}
 	set, err = openFile(path, threeGenes,

@@ -64,7 +64,7 @@ func (t *columnTable) notTexts(what string, c *column) error {
 	return fault.New(fault.Input,
 		"store a list of texts, or one text with a delimiter between the "+what,
 		"read perturbations %s: %s column %s has type %s", t.path, what, fault.Quote(c.name),
-		c.kind)
+		c.typeName())
 }
 
 // furtherGene matches the name of a column that may hold the second gene of each sample, such as

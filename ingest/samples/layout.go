@@ -38,7 +38,10 @@ func layOutTable(r *table.Reader, spec *reading) (*layout, error) {
 	t := newColumnTable(r.Path(), spec, r.Columns(), r.Kind)
 	indexes := r.Indexes()
 	for i := range t.all {
-		t.all[i].isIndex = indexes[t.all[i].name]
+		c := &t.all[i]
+		if c.isIndex = indexes[c.name]; c.kind == table.Other && r.Type(i) != nil {
+			c.stored = r.Type(i).String()
+		}
 	}
 	if err := t.findKeys(); err != nil {
 		return nil, err
@@ -136,7 +139,7 @@ func (t *columnTable) checkHidden(c *column) error {
 		return fault.New(fault.Input,
 			"name it in --ignore if it may differ, or store it as text or numbers",
 			"compare samples of %s: column %s: found type %s, expected texts or numbers",
-			t.path, fault.Quote(c.name), c.kind)
+			t.path, fault.Quote(c.name), c.typeName())
 	}
 	return nil
 }

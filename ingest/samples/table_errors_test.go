@@ -311,7 +311,7 @@ func TestPerturbationErrors(t *testing.T) {
 			`genes column "list" has type list of texts`: {
 				GenesColumns: []string{"text", "list"},
 			},
-			`column "date": found type unsupported, expected text or integers`: {
+			`column "date": found type date32, expected text or integers`: {
 				GenesColumns: []string{"text"},
 				IDColumn:     "date",
 			},

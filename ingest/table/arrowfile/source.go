@@ -56,7 +56,7 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 			return err
 		}
 		for _, field := range s.reader.Schema().Fields() {
-			s.Add(field.Name, rows.KindOf(field.Type))
+			s.Add(field.Name, rows.KindOf(typeOf(field)))
 		}
 		return nil
 	})
@@ -66,7 +66,10 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 	return s, nil
 }
 
-func (s *Source) Type(column int) arrow.DataType { return s.reader.Schema().Field(column).Type }
+// Type is the type of a column. No array has an extension type: its values are not read.
+func (s *Source) Type(column int) arrow.DataType {
+	return typeOf(s.reader.Schema().Field(column))
+}
 
 // Metadata is what the schema says of a column under a key.
 func (s *Source) Metadata(column int, key string) string {

@@ -181,6 +181,9 @@ func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT,
 		if err := checkVector(field, fieldMetadata, 4); err != nil {
 			return 0, err
 		}
+		if err := checkType(field); err != nil {
+			return 0, err
+		}
 		inside, err := verifyFields(field, fieldChildren, depth+1)
 		if err != nil {
 			return 0, err
