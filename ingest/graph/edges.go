@@ -23,17 +23,28 @@ var (
 	EndColumns = slices.Concat(idColumns, indexColumns)
 )
 
+// edgeColumns returns the reserved names of an edge table's columns. Those that are typed have
+// values of one kind.
+func edgeColumns(edgeType ingest.EdgeType) (reserved []string, typed map[string]columnKind) {
+	if edgeType == ingest.RMR || edgeType == ingest.MRM {
+		return append(slices.Clone(EndColumns), "stoichiometry"),
+			map[string]columnKind{"stoichiometry": numbers}
+	}
+	return EndColumns, nil
+}
+
 // readEdges reads an edge table. Its rows connect nodes of two tables.
 func readEdges(
 	file *inputfile.File, edgeType ingest.EdgeType, sources, targets *ingest.Nodes,
 ) (*ingest.Edges, error) {
-	t, err := openGraphTable(file, "edges")
+	reserved, typed := edgeColumns(edgeType)
+	t, err := openGraphTable(file, "edges", reserved...)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
 	has := func(names []string) bool {
-		isColumn := func(name string) bool { return slices.Contains(t.Columns(), name) }
+		isColumn := func(name string) bool { return slices.Contains(t.names, name) }
 		return slices.ContainsFunc(names, isColumn)
 	}
 	columns, kind, byIndex := idColumns, texts, has(indexColumns)
@@ -56,11 +67,7 @@ func readEdges(
 			t.KeepType(end.column)
 		}
 	}
-	var meanings map[string]columnKind
-	if edgeType == ingest.RMR || edgeType == ingest.MRM {
-		meanings = map[string]columnKind{"stoichiometry": numbers}
-	}
-	if err := t.gather(meanings); err != nil {
+	if err := t.gather(typed); err != nil {
 		return nil, err
 	}
 	edges := &ingest.Edges{Type: edgeType, LeftOut: t.leftOut}

@@ -115,12 +115,17 @@ func checkPositions(where string, positions int) error {
 	return nil
 }
 
-// nodeMeanings are the extra columns of a node table that have a meaning.
-func nodeMeanings(nodeType string) map[string]columnKind {
-	if nodeType == ingest.Reaction {
-		return map[string]columnKind{"gpr": texts, "subsystem": texts}
+// nodeColumns returns the reserved names of a node table's columns. Those that are typed have
+// values of one kind.
+func nodeColumns(nodeType string) (reserved []string, typed map[string]columnKind) {
+	switch nodeType {
+	case ingest.Gene:
+		return []string{"id", ingest.NameColumn, ingest.AliasesColumn}, nil
+	case ingest.Reaction:
+		return []string{"id", "gpr", "subsystem"},
+			map[string]columnKind{"gpr": texts, "subsystem": texts}
 	}
-	return nil
+	return []string{"id"}, nil
 }
 
 // ReadGenes reads only the genes of a dataset's graph, and what their names mean.
@@ -142,7 +147,8 @@ func ReadGenes(dir string) (*ingest.Graph, error) {
 
 // readNodes reads a node table: its ids and its extra columns.
 func readNodes(file *inputfile.File, nodeType string) (*ingest.Nodes, error) {
-	t, err := openGraphTable(file, "nodes")
+	reserved, typed := nodeColumns(nodeType)
+	t, err := openGraphTable(file, "nodes", reserved...)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +157,7 @@ func readNodes(file *inputfile.File, nodeType string) (*ingest.Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.gather(nodeMeanings(nodeType)); err != nil {
+	if err := t.gather(typed); err != nil {
 		return nil, err
 	}
 	var ids []string

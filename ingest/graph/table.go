@@ -23,9 +23,11 @@ import (
 type graphTable struct {
 	*table.Reader
 	path, what string // what is "nodes" or "edges"
-	required   []string
-	extra      []extraColumn
-	leftOut    []string
+	// names are the columns' names; those that mean a reserved one are that, such as src for Src
+	names    []string
+	required []string
+	extra    []extraColumn
+	leftOut  []string
 }
 
 // extraColumn collects an extra column, a batch at a time.
@@ -37,17 +39,30 @@ type extraColumn struct {
 	chunks []arrow.Array
 }
 
-func openGraphTable(file *inputfile.File, what string) (*graphTable, error) {
+// openGraphTable opens a table some of whose column names are reserved.
+func openGraphTable(file *inputfile.File, what string, reserved ...string) (*graphTable, error) {
 	r, err := table.OpenFile(file, table.TextOptions{})
 	if err != nil {
 		return nil, err
 	}
-	return &graphTable{Reader: r, path: file.Path(), what: what}, nil
+	t := &graphTable{Reader: r, path: file.Path(), what: what, names: slices.Clone(r.Columns())}
+	for _, name := range reserved {
+		at, found, err := ingest.FindReserved(r.Columns(), name)
+		if err != nil {
+			r.Close()
+			return nil, fault.New(fault.Input, fault.HintOf(err), "read %s %s: %w", what, t.path,
+				err)
+		}
+		if found {
+			t.names[at] = name
+		}
+	}
+	return t, nil
 }
 
 // require finds a required column and checks the kind of its values.
 func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
-	if at = slices.Index(t.Columns(), name); at < 0 {
+	if at = slices.Index(t.names, name); at < 0 {
 		return 0, fault.New(fault.Input, fmt.Sprintf("add the column, or rename one to %s", name),
 			"read %s %s: found columns %s, expected %s",
 			t.what, t.path, strings.Join(t.Columns(), ", "), name)
@@ -60,11 +75,11 @@ func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
 // meaning.
 func (t *graphTable) gather(meanings map[string]columnKind) error {
 	indexes := t.Indexes()
-	for at, name := range t.Columns() {
+	for at, name := range t.names {
 		if slices.Contains(t.required, name) {
 			continue
 		}
-		if indexes[name] {
+		if indexes[t.Columns()[at]] {
 			t.leftOut = append(t.leftOut, name)
 			continue
 		}
