@@ -60,8 +60,8 @@ type Spec struct {
 	// columns of text or numbers to keep as attributes (default: every other column of text)
 	Attributes []string `yaml:"attributes" forms:"table strain-table store"`
 	// column of the kinds of perturbations, such as deletion and overexpression: one per gene in
-	// the same order, or one for all genes; - to read no kinds (default: kinds or
-	// perturbation_type, if there is such a column)
+	// the same order, or one for all genes; - to read no kinds (default: kinds,
+	// perturbation_type or kind, if there is such a column)
 	KindsColumn string `yaml:"kinds_column" forms:"table"`
 	// kinds of perturbations that remove a gene from the graph, such as deletion; all, as in
 	// torchcell; or none (default: losses; a set with other kinds is an error)
