@@ -56,7 +56,7 @@ func TestReactionRuleGPRNeedsRules(t *testing.T) {
 		}
 	}
 	writeFiles(t, dir, map[string]string{"sets.tsv": "genes\nYA\n"},
-		graph("without", "id\tGPR\nr1\tYA\n"), graph("none", "id\n"), graph("unknown", "id\tgpr\nr1\tYA and NOT1\nr2\tNOT2 or NOT1\nr3\tYB\nr4\t\n"))
+		graph("without", "id\trule\nr1\tYA\n"), graph("none", "id\n"), graph("unknown", "id\tgpr\nr1\tYA and NOT1\nr2\tNOT2 or NOT1\nr3\tYB\nr4\t\n"))
 	for _, build := range [][]string{{"incidence"}, {"dataset", "--mode", "indices"}, {"dataset", "--mode", "full-masks"}, {"bench"}} {
 		build = with(build, "--reaction-rule", "gpr", "--perturbations", "sets.tsv")
 		o := execute(t, dir, with(build, "--graph", "without", "--out", "out")...)
