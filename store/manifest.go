@@ -175,6 +175,11 @@ func (m *Manifest) SampleBytes() int64 {
 	})
 }
 
+// bytesIn is the size of the data files in a folder of the dataset.
+func (m *Manifest) bytesIn(folder string) int64 {
+	return m.bytesOf(func(name string) bool { return strings.HasPrefix(name, folder+"/") })
+}
+
 func (m *Manifest) bytesOf(counts func(name string) bool) int64 {
 	total := int64(0)
 	for _, file := range m.Files {
@@ -321,9 +326,13 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	return m, text, nil
 }
 
-// check checks that a manifest's masks, shards and files are consistent. It does not look at any
-// other file.
+// check checks that a manifest's masks, shards and files are consistent, before anything is made of
+// its counts. It does not look at any other file.
 func (m *Manifest) check() error {
+	listed, err := m.listed()
+	if err != nil {
+		return err
+	}
 	positions := 0
 	for _, mask := range m.Masks {
 		if mask.Size < 0 || mask.Size > math.MaxInt32-positions {
@@ -333,15 +342,14 @@ func (m *Manifest) check() error {
 		}
 		positions += mask.Size
 	}
-	for _, file := range m.Files {
-		if !filepath.IsLocal(filepath.FromSlash(file.Name)) {
-			return fmt.Errorf("files: %q does not lie in the dataset", file.Name)
-		}
+	if bytes := m.bytesIn(graphName); int64(positions) > bytes/minRowBytes {
+		return fmt.Errorf("masks: found %d positions, expected at most %d in a graph of %d bytes",
+			positions, bytes/minRowBytes, bytes)
 	}
 	if digest, err := hex.DecodeString(m.Identity); err != nil || len(digest) != sha256.Size {
 		return fmt.Errorf("identity: found %q, expected 64 hexadecimal digits", m.Identity)
 	}
-	if err := m.checkSamples(); err != nil {
+	if err := m.checkSamples(listed); err != nil {
 		return err
 	}
 	switch m.Variant {
@@ -352,20 +360,50 @@ func (m *Manifest) check() error {
 				len(m.Shards))
 		}
 		for _, name := range []string{incidenceName, positionsName} {
-			if _, err := m.file(name); err != nil {
+			if err := listed.check(name); err != nil {
 				return err
 			}
 		}
 		return nil
 	case Indices, FullMasks:
-		return m.checkShards()
+		return m.checkShards(listed)
 	}
 	return fmt.Errorf("variant: found %q, expected %s, %s or %s", m.Variant, Incidence, Indices,
 		FullMasks)
 }
 
+// minRowBytes is less than a node, an edge or a sample takes in its Arrow file, uncompressed.
+const minRowBytes = 4
+
+// fileNames are the names of the files that a manifest lists.
+type fileNames map[string]bool
+
+func (n fileNames) check(name string) error {
+	if !n[name] {
+		return fmt.Errorf("files: %s is missing", name)
+	}
+	return nil
+}
+
+// listed checks the names and sizes of the files.
+func (m *Manifest) listed() (fileNames, error) {
+	names, total := make(fileNames, len(m.Files)), int64(0)
+	for _, file := range m.Files {
+		if !filepath.IsLocal(filepath.FromSlash(file.Name)) {
+			return nil, fmt.Errorf("files: %q does not lie in the dataset", file.Name)
+		}
+		if file.Bytes < 0 || file.Bytes > math.MaxInt64-total {
+			return nil, fmt.Errorf("files: %s has %d bytes, after %d bytes of other files",
+				file.Name, file.Bytes, total)
+		}
+		total += file.Bytes
+		names[file.Name] = true
+	}
+	return names, nil
+}
+
 // checkSamples checks the layout and the files of the sample table.
-func (m *Manifest) checkSamples() error {
+func (m *Manifest) checkSamples(listed fileNames) error {
 	if m.Samples <= 0 {
 		return nil
 	}
@@ -375,8 +413,14 @@ func (m *Manifest) checkSamples() error {
 		return fmt.Errorf("samples_per_part and samples_per_batch: found %+v, expected %+v", found,
 			layout)
 	}
+	bytes := m.bytesIn(samplesName)
+	if most := min(bytes/minRowBytes, int64(len(m.Files)*layout.PartSamples)); int64(
+		m.Samples) > most {
+		return fmt.Errorf("samples: found %d, expected at most %d in a table of %d bytes",
+			m.Samples, most, bytes)
+	}
 	for _, name := range layout.Names(m.Samples) {
-		if _, err := m.file(samplesName + "/" + name); err != nil {
+		if err := listed.check(samplesName + "/" + name); err != nil {
 			return err
 		}
 	}
@@ -393,7 +437,7 @@ func (m *Manifest) file(name string) (File, error) {
 }
 
 // checkShards checks that the shards are those that Cut makes.
-func (m *Manifest) checkShards() error {
+func (m *Manifest) checkShards(listed fileNames) error {
 	if m.Codec == "" {
 		return errors.New("codec: found none")
 	}
@@ -411,7 +455,7 @@ func (m *Manifest) checkShards() error {
 		if shard != cut.Shards[i] {
 			return fmt.Errorf("shards: found %+v, expected %+v", shard, cut.Shards[i])
 		}
-		if _, err := m.file(shard.Name + "/" + dataName); err != nil {
+		if err := listed.check(shard.Name + "/" + dataName); err != nil {
 			return err
 		}
 	}

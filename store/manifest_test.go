@@ -1,9 +1,11 @@
 package store
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +34,7 @@ func wholeManifest(t *testing.T) *Manifest {
 	for _, name := range []string{"samples/_checksums", "samples/part-00000.arrow"} {
 		m.Files = append(m.Files, File{Name: name, Bytes: 100, SHA256: "ef"})
 	}
+	m.Files = append(m.Files, File{Name: "graph/nodes/gene.arrow", Bytes: 9000, SHA256: "a1"})
 	m.Account = ingest.Account{Rows: 13, Kept: 10, Repeats: ingest.Repeats{Genotypes: 8,
 		RepeatedGenotypes: 9, RepeatedSamples: 10, Conditions: 11}}
 	m.Account.Drop(ingest.UnknownGene, "", 3, []byte("X"))
@@ -52,7 +55,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, want %+v", got, want)
 	}
-	if got.DataBytes() != 3*8192+200 || got.SampleBytes() != 3*8192+200 ||
+	if got.DataBytes() != 3*8192+200+9000 || got.SampleBytes() != 3*8192+200 ||
 		got.MaskPositions() != want.MaskPositions() {
 		t.Errorf("%d bytes of data, %d of samples, %d positions", got.DataBytes(),
 			got.SampleBytes(), got.MaskPositions())
@@ -93,8 +96,18 @@ func TestManifestIsChecked(t *testing.T) {
 			"found 10 samples in 3 shards"},
 		{func(m *Manifest) { m.Variant, m.Shards = Incidence, nil }, fault.Damaged,
 			"files: incidence.arrow is missing"},
-		{func(m *Manifest) { m.Files = m.Files[:4] }, fault.Damaged,
+		{func(m *Manifest) { m.Files = slices.Delete(m.Files, 4, 5) }, fault.Damaged,
 			"files: samples/part-00000.arrow is missing"},
+		{func(m *Manifest) { m.Samples = 20_000_000_000_000 }, fault.Damaged,
+			"samples: found 20000000000000, expected at most 50 in a table of 200 bytes"},
+		{func(m *Manifest) { m.Samples, m.Files[4].Bytes = math.MaxInt, 1<<62 }, fault.Damaged,
+			"samples: found 9223372036854775807, expected at most 393216 in a table of"},
+		{func(m *Manifest) { m.Files[1].Bytes = -1 }, fault.Damaged,
+			"files: shard-00001-of-00003/data.mdb has -1 bytes, after 8192 bytes of other files"},
+		{func(m *Manifest) { m.Files[0].Bytes = math.MaxInt }, fault.Damaged,
+			"files: shard-00001-of-00003/data.mdb has 8192 bytes, after 9223372036854775807"},
+		{func(m *Manifest) { m.Files[5].Bytes = 3523 }, fault.Damaged,
+			"masks: found 881 positions, expected at most 880 in a graph of 3523 bytes"},
 		{func(m *Manifest) { m.SamplesPerPart = 64 }, fault.Damaged,
 			"samples_per_part and samples_per_batch: found {PartSamples:64 BatchSamples:4096}, " +
 				"expected {PartSamples:65536 BatchSamples:4096}"},

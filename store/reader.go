@@ -225,6 +225,10 @@ func (d *Dataset) NewMaskReader() (*MaskReader, error) {
 		if r.codec, err = encode.Find(d.Manifest.Mode(), d.Manifest.Codec); err != nil {
 			return nil, d.damaged(manifestName, "%w", err)
 		}
+		// whose sizes bound those of the masks, which decoders allocate
+		if err := d.checkGraphSizes(); err != nil {
+			return nil, err
+		}
 		r.decoder = r.codec.NewDecoder(d.Layout().Size)
 		return r, nil
 	}

@@ -52,7 +52,7 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 	}
 	s := &Source{Binary: rows.Binary{Path: path}}
 	err := rows.Guard(func() (err error) {
-		if s.reader, err = open(in, true); err != nil {
+		if s.reader, err = open(in, true, rows.MostBytes(in.Size())); err != nil {
 			return err
 		}
 		for _, field := range s.reader.Schema().Fields() {
@@ -152,21 +152,22 @@ func (s *Source) checkRows(record arrow.Record) error {
 }
 
 // NewReader reads an Arrow IPC file by record batches, for callers that know its schema and check
-// its bytes themselves: it ignores the checksums of compressed buffers. It checks the lengths in
-// all metadata first, and does not allow buffers that are much larger than the file, so that a
-// damaged file cannot exhaust the memory. Such a file may still make the reader panic, here or
+// its bytes themselves, and which is not compressed. It checks the lengths in all metadata first,
+// and does not allow buffers that are larger than the file, so that a damaged file cannot exhaust
+// the memory. Such a file may still make the reader panic, here or
 // later. The caller keeps ownership of the file.
 func NewReader(file io.ReaderAt, size int64) (*ipc.FileReader, error) {
-	return open(io.NewSectionReader(file, 0, size), false)
+	const padding = 64 // that the Arrow reader adds
+	return open(io.NewSectionReader(file, 0, size), false, size+padding)
 }
 
 // open checks the lengths in a file's metadata and, if asked, its compressed buffers, and opens a
-// reader.
-func open(in *io.SectionReader, frames bool) (*ipc.FileReader, error) {
+// reader that allocates buffers of at most limit bytes.
+func open(in *io.SectionReader, frames bool, limit int64) (*ipc.FileReader, error) {
 	if err := verify(in, frames); err != nil {
 		return nil, err
 	}
-	return ipc.NewFileReader(in, ipc.WithAllocator(rows.NewAllocator(in.Size())))
+	return ipc.NewFileReader(in, ipc.WithAllocator(rows.NewAllocator(limit)))
 }
 
 // Writer writes an Arrow IPC file whose bytes depend only on the fields, the values and their

@@ -109,8 +109,9 @@ func verifyBatches(file *io.SectionReader, footer int64, batches []block, views 
 		if err == nil {
 			err = verifyCounts(message, views)
 		}
-		if err == nil && frames {
-			err = verifyFrames(file, message, batch.offset+int64(batch.metadata))
+		if err == nil {
+			body := io.NewSectionReader(file, batch.offset+int64(batch.metadata), batch.body)
+			err = verifyBuffers(body, message, rows.MostBytes(file.Size()), frames)
 		}
 		if err != nil {
 			return fmt.Errorf("message at byte %d: %w", batch.offset, err)
@@ -273,7 +274,8 @@ func appendBlocks(all []block, footer flatbuffers.Table, slot flatbuffers.VOffse
 
 // The Arrow reader stops when it has as many bytes as a compressed buffer states, before the
 // checksum at the end of its frame. Only frames that have one are read a second time for it: those
-// of Polars and of Go have, pyarrow's have not.
+// of Polars and of Go have, pyarrow's have not. The lengths that a batch's buffers state together
+// are bounded, as the reader allocates all of them before it decompresses any.
 
 const (
 	recordBuffers, recordCompression = 8, 10
@@ -287,35 +289,56 @@ const (
 	largestFrame = 128 << 20 // window of a zstd frame
 )
 
-// verifyFrames compares the checksums of a batch's compressed buffers. body is where they begin.
-func verifyFrames(file *io.SectionReader, message flatbuffers.Table, body int64) error {
+// verifyBuffers checks that a batch's buffers share its body: the reader allocates each of them. If
+// asked, it also bounds what compressed ones hold together to most, and compares their checksums.
+func verifyBuffers(body *io.SectionReader, message flatbuffers.Table, most int64,
+	frames bool) error {
 	batch, _ := child(message, messageHeader)
 	if message.GetByteSlot(messageKind, 0) == dictionaryBatch {
 		batch, _ = child(batch, dictionaryData)
 	}
-	compression, ok := child(batch, recordCompression)
+	if err := checkVector(batch, recordBuffers, bufferSize); err != nil {
+		return err
+	}
 	offset := flatbuffers.UOffsetT(batch.Offset(recordBuffers))
-	if !ok || offset == 0 {
+	if offset == 0 {
 		return nil
 	}
-	codec := compression.GetByteSlot(compressionCodec, lz4Frames)
+	compression, isCompressed := child(batch, recordCompression)
+	left := body.Size()
 	for i := range batch.VectorLen(offset) {
 		at := batch.Vector(offset) + flatbuffers.UOffsetT(bufferSize*i)
-		buffer := io.NewSectionReader(file, body+batch.GetInt64(at), batch.GetInt64(at+8))
-		if err := verifyFrame(buffer, codec); err != nil {
+		start, size := batch.GetInt64(at), batch.GetInt64(at+8)
+		if start < 0 || size < 0 || size > left || start > body.Size()-size {
+			return fmt.Errorf("buffer %d has %d bytes from byte %d: %w", i, size, start, errLength)
+		}
+		left -= size
+		if !isCompressed || !frames {
+			continue
+		}
+		codec := compression.GetByteSlot(compressionCodec, lz4Frames)
+		held, err := verifyFrame(io.NewSectionReader(body, start, size), codec, most)
+		if err != nil {
 			return fmt.Errorf("compressed buffer %d: %w", i, err)
 		}
+		most -= held
 	}
 	return nil
 }
 
-func verifyFrame(buffer *io.SectionReader, codec byte) error {
+// verifyFrame returns how many bytes a compressed buffer holds, at most most. If its frame has a
+// checksum, it is compared.
+func verifyFrame(buffer *io.SectionReader, codec byte, most int64) (held int64, err error) {
 	start := make([]byte, frameStart)
-	_, err := buffer.ReadAt(start, 0)
-	length := int64(binary.LittleEndian.Uint64(start))
-	// -1 is the length of a buffer that is not compressed
-	if err == io.EOF || length == -1 || start[frameStart-1]&hasChecksum == 0 {
-		return nil
+	_, err = buffer.ReadAt(start, 0)
+	held = int64(binary.LittleEndian.Uint64(start))
+	switch {
+	case err == io.EOF || held == -1: // it is not compressed
+		return 0, nil
+	case held < 0 || held > most:
+		return 0, fmt.Errorf("found %d bytes, expected at most %d", held, most)
+	case start[frameStart-1]&hasChecksum == 0:
+		return held, nil
 	}
 	frame := io.NewSectionReader(buffer, 8, buffer.Size()-8)
 	var content io.Reader = lz4.NewReader(frame)
@@ -323,14 +346,14 @@ func verifyFrame(buffer *io.SectionReader, codec byte) error {
 		decoder, err := zstd.NewReader(frame, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxWindow(largestFrame))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		defer decoder.Close()
 		content = decoder
 	}
-	found, err := io.Copy(io.Discard, content)
-	if err == nil && found != length {
-		err = fmt.Errorf("found %d bytes, expected %d", found, length)
+	found, err := io.Copy(io.Discard, io.LimitReader(content, held+1))
+	if err == nil && found != held {
+		err = fmt.Errorf("found %d bytes or more, expected %d", found, held)
 	}
-	return err
+	return held, err
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,13 +61,9 @@ func countRows(content []byte) (n int, err error) {
 	}
 }
 
-// A count in a record batch of the oldest form is as untrustworthy as in the current one: it asked
-// for 800 GB.
-func TestLegacyMessage(t *testing.T) {
-	content, err := os.ReadFile("../testdata/types-view.arrow")
-	if err != nil {
-		t.Fatal(err)
-	}
+// firstRecords is the message of a file's first record batch.
+func firstRecords(t *testing.T, content []byte) (block, flatbuffers.Table) {
+	t.Helper()
 	in := io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
 	const recordBatch = 3
 	batch, root, err := messageAt(in, magicSize)
@@ -75,6 +73,17 @@ func TestLegacyMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return batch, root
+}
+
+// A count in a record batch of the oldest form is as untrustworthy as in the current one: it asked
+// for 800 GB.
+func TestLegacyMessage(t *testing.T) {
+	content, err := os.ReadFile("../testdata/types-view.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, root := firstRecords(t, content)
 	message := content[batch.offset:][:batch.metadata]
 	binary.LittleEndian.PutUint32(message, uint32(len(message)-legacyEnd))
 	copy(message[legacyEnd:], message[continuationEnd:])
@@ -95,12 +104,50 @@ func TestRowsWithoutColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at, with := range map[int]byte{265: '0', 214: '\b', 424: 0x11} {
+	for at, with := range map[int]byte{214: '\b', 424: 0x11} {
 		content[at] ^= with
 	}
 	err = rowstest.Read(Open, "rows.arrow", content, false)
 	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "rows and 0 columns, expected at most") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The buffers of a batch share its body. Many columns that all state the same bytes, or compressed
+// ones that state to hold a lot, would ask for more memory than there is.
+func TestBuffersShareTheBody(t *testing.T) {
+	for _, name := range []string{"zstd", "lz4", "plain"} {
+		content, err := os.ReadFile("testdata/seeds/" + name + ".arrow")
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch, root := firstRecords(t, content)
+		header, _ := child(root, messageHeader)
+		vector := header.Vector(flatbuffers.UOffsetT(header.Offset(recordBuffers)))
+		message := content[batch.offset+continuationEnd:]
+		for i := range header.VectorLen(flatbuffers.UOffsetT(header.Offset(recordBuffers))) {
+			at := int(vector) + bufferSize*i
+			before := slices.Clone(content)
+			for _, size := range []int64{-1, batch.body, math.MaxInt64} {
+				binary.LittleEndian.PutUint64(message[at+8:], uint64(size))
+				err := rowstest.Read(Open, "shared.arrow", content, false)
+				if i > 0 && (err == nil || !strings.Contains(err.Error(), errLength.Error())) {
+					t.Errorf("%s, buffer %d of %d bytes: got %v", name, i, size, err)
+				}
+			}
+			copy(content, before)
+			body := content[batch.offset+int64(batch.metadata):]
+			start := header.GetInt64(vector + flatbuffers.UOffsetT(bufferSize*i))
+			if name == "plain" || header.GetInt64(vector+flatbuffers.UOffsetT(bufferSize*i)+8) == 0 {
+				continue
+			}
+			binary.LittleEndian.PutUint64(body[start:], 1<<40)
+			err := rowstest.Read(Open, "large.arrow", content, false)
+			if err == nil || !strings.Contains(err.Error(), "expected at most") {
+				t.Errorf("%s, buffer %d: got %v", name, i, err)
+			}
+			copy(content, before)
+		}
 	}
 }
 

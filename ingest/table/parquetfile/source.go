@@ -34,7 +34,7 @@ type Source struct {
 // Open opens a table. The caller keeps ownership of the file.
 func Open(path string, in *io.SectionReader) (*Source, error) {
 	s := &Source{
-		Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size()),
+		Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(rows.MostBytes(in.Size())),
 		window: firstRows,
 	}
 	err := rows.Guard(func() (err error) {

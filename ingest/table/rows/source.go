@@ -130,14 +130,16 @@ type Allocator struct {
 	limit int
 }
 
-// UsualBuffer is a buffer size that any file may ask for: 1 GiB, as well compressed data needs much
-// more than the file's size.
-var UsualBuffer int64 = 1 << 30
+// UsualBuffer is a buffer size that any file may ask for: 256 MiB, as well compressed data needs
+// much more than the file's size.
+var UsualBuffer int64 = 1 << 28
 
-// NewAllocator allows buffers of UsualBuffer, or four times the file's size if that is more.
-func NewAllocator(fileSize int64) *Allocator {
-	return &Allocator{limit: int(max(UsualBuffer, 4*fileSize))}
-}
+// MostBytes is the most that compressed data of a file may ask for: UsualBuffer, or 64 times the
+// file's size if that is more.
+func MostBytes(fileSize int64) int64 { return max(UsualBuffer, 64*fileSize) }
+
+// NewAllocator allows buffers of a size.
+func NewAllocator(limit int64) *Allocator { return &Allocator{limit: int(limit)} }
 
 func (a *Allocator) Allocate(size int) []byte {
 	if size < 0 || size > a.limit {
