@@ -12,16 +12,18 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 
 from tcbuild._graph.graph import MRM, split_edge_type
-from tcbuild._masks.layout import Removals
+from tcbuild._masks.layout import Removals, sent
 from tcbuild._table.rows import position, selected, selects_several
 from tcbuild.errors import unknown_name
 from tcbuild.pyg._graph import EDGES, Kind, edges_key, mask_name
 from tcbuild.pyg._packed import Packed, Small, store_of
 from tcbuild.torch._attributes import Annotated, Attributes
+from tcbuild.torch._blocks import Edges
 from tcbuild.torch._filtered import FilteredEdges
+from tcbuild.torch._shared import SharedGraph
 
 
-class Batch(Annotated, FilteredEdges, Small):
+class Batch(Annotated, FilteredEdges, SharedGraph, Small):
     """B samples as one graph, as torch_geometric joins them.
 
     - edge types: edge_index of B unconnected copies of the graph, mask bool [B * E], true where
@@ -104,8 +106,11 @@ class Batch(Annotated, FilteredEdges, Small):
     def deleted_genes(self) -> tuple[Tensor, Tensor]:
         """The deleted genes and their ptr, for a MaskGenerator."""
         both = self._packed.genes, self._packed.ptr
-        genes, ptr = (torch.from_numpy(each).to(self._device()) for each in both)
+        genes, ptr = (sent(each, self._device()) for each in both)
         return genes, ptr
+
+    def _of_graph(self) -> Edges:
+        return Edges.of(self._packed.graph.stored)
 
     def __len__(self) -> int:
         return self._packed.size if self._packed else 0

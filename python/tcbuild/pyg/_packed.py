@@ -200,7 +200,9 @@ class Small(HeteroData):  # type: ignore[misc]
         return super().__copy__()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {key: value for key, value in self.__dict__.items() if key != "_made"}
+        state = {
+            key: value for key, value in self.__dict__.items() if key not in ("_made", "_keep")
+        }
         if self.is_small:
             state["_packed"] = state["_packed"].map(_sent)
         return state

@@ -18,6 +18,7 @@ try:
     from tcbuild.torch._loader import DataLoader
     from tcbuild.torch._mask_generator import MaskGenerator
     from tcbuild.torch._order import Order
+    from tcbuild.torch._propagate import propagate
 except ModuleNotFoundError as error:
     raise _missing_package("tcbuild.torch", error) from error
 
@@ -30,6 +31,7 @@ __all__ = [
     "MaskLayout",
     "Order",
     "collate",
+    "propagate",
 ]
 
 

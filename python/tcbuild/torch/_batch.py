@@ -29,12 +29,13 @@ from tcbuild.torch._attributes import Annotated, Attributes, known, perturbed_of
 from tcbuild.torch._basis import mark_basis
 from tcbuild.torch._blocks import Edges
 from tcbuild.torch._filtered import FilteredEdges
+from tcbuild.torch._shared import SharedGraph
 
 _MATRICES = ("expression", "control")
 
 
 @dataclass(frozen=True, eq=False)
-class Batch(Annotated, FilteredEdges):
+class Batch(Annotated, FilteredEdges, SharedGraph):
     """B samples.
 
     A batch is transferred (from a worker, into pinned memory, to a device) as the positions that
@@ -115,6 +116,10 @@ class Batch(Annotated, FilteredEdges):
             masks = ByName("mask", self._removed().masks(self._device()))
         object.__setattr__(self, "_written", _version(masks))
         return masks
+
+    def deleted_genes(self) -> tuple[Tensor, Tensor]:
+        """The deleted genes and their ptr, for a MaskGenerator."""
+        return self.deleted, self.deleted_ptr
 
     def _device(self) -> torch.device:
         return self.sample_indices.device

@@ -204,7 +204,9 @@ class Edges(Blocks):
 
     @classmethod
     def of(cls, stored: tcbuild.Dataset) -> Edges:
-        found: Edges = cls.find(stored, stored.mask_basis)
+        # They live as long as a dataset of theirs: batches come and go.
+        known = vars(stored._cell)
+        found: Edges = known.setdefault("edges", cls.find(stored, stored.mask_basis))
         return found
 
     def of_type(self, name: str) -> npt.NDArray[np.int32]:
@@ -224,3 +226,5 @@ class Edges(Blocks):
     def __init__(self, stored: tcbuild.Dataset, token: str):
         super().__init__(stored, token)
         self._parts: dict[str, Part] = {}
+        self.adjacencies: dict[Any, Any] = {}
+        self.rules: dict[torch.device, Any] = {}

@@ -148,11 +148,9 @@ class MaskGenerator(nn.Module):
             basis = getattr(batch, "mask_basis", "unknown")
             found = {basis} if isinstance(basis, str) else set(basis)
         self._check_basis(found)
-        if hasattr(batch, "deleted_genes"):  # a tcbuild.pyg.Batch, which stays packed
+        if hasattr(batch, "deleted_genes"):  # a batch of tcbuild's, which stays packed
             genes, ptr = batch.deleted_genes()
             return genes, ptr
-        if isinstance(batch, Batch):
-            return batch.deleted, batch.deleted_ptr
         gene = batch["gene"]
         key = "deleted" if "deleted" in gene else "perturbation_indices"  # as torchcell has it
         return gene[key], getattr(gene, f"{key}_ptr", None)
