@@ -54,17 +54,12 @@ def ingest(tcbuild: Tcbuild, graph: Path, table: Path, *given) -> tuple[str, obj
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
-@pytest.mark.parametrize("index", ["numbers", "texts", "two levels", "name", "range"])
+@pytest.mark.parametrize("index", ["numbers", "name", "range"])
 def test_an_index_without_a_name_is_left_out(tcbuild, tmp_path, graph, ending, index):
     table = pd.DataFrame({"genes": GENES, "fitness": [1.0, 0.5, 0.2]})
     left_out = "none"
     if index == "numbers":
         table.index, left_out = [5, 3, 9], "__index_level_0__"
-    elif index == "texts":
-        table.index, left_out = ["x", "y", "z"], "__index_level_0__"
-    elif index == "two levels":
-        table.index = pd.MultiIndex.from_tuples([(1, "a"), (1, "b"), (2, "a")])
-        left_out = "__index_level_0__, __index_level_1__"
     elif index == "name":
         table.index = pd.Index(["x", "y", "z"], name="sample_id")
     said, written = ingest(tcbuild, graph, write(table, tmp_path / f"set{ending}"))
@@ -73,9 +68,19 @@ def test_an_index_without_a_name_is_left_out(tcbuild, tmp_path, graph, ending, i
     ids = ["x", "y", "z"] if index == "name" else ["0", "1", "2"]
     assert written["sample_id"].tolist() == ids
 
-    if index == "texts":  # users who want it name it
-        _, written = ingest(tcbuild, graph, tmp_path / f"set{ending}", f"id_column={left_out}")
-        assert written["sample_id"].tolist() == ["x", "y", "z"]
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_an_index_of_texts_without_a_name_is_refused(tcbuild, tmp_path, graph, ending, levels):
+    strains = ["x", "y", "z"]
+    index = strains if levels == 1 else pd.MultiIndex.from_arrays([[1, 1, 2], strains])
+    table = pd.DataFrame({"genes": GENES, "fitness": [1.0, 0.5, 0.2]}, index=index)
+    path, column = write(table, tmp_path / f"set{ending}"), f"__index_level_{levels - 1}__"
+    said, written = ingest(tcbuild, graph, path)
+    assert written is None and f'column "{column}": found an unnamed index of texts' in said
+    assert "reset_index" in said and f"id_column={column}" in said
+    _, written = ingest(tcbuild, graph, path, f"id_column={column}")
+    assert written["sample_id"].tolist() == strains
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
