@@ -1,10 +1,14 @@
-"""Properties that are computed at their first use, without a lock."""
+"""What is done at its first use, without a lock."""
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from importlib import import_module
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -33,3 +37,21 @@ class lazy_property(Generic[T]):
         # From now on Python finds it in the instance, and does not come here.
         found: T = vars(instance).setdefault(self._name, self._compute(instance))
         return found
+
+
+def uncompiled(function: Callable[P, T]) -> Callable[P, T]:
+    """torch.compiler.disable, which would import torch._dynamo: 2 s and 150 MB in each process.
+    Nothing is compiled before something else imports it.
+    """
+    disabled: Callable[P, T] | None = None
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        nonlocal disabled
+        if "torch._dynamo" not in sys.modules:
+            return function(*args, **kwargs)
+        if disabled is None:
+            disabled = import_module("torch.compiler").disable(function)
+        return disabled(*args, **kwargs)
+
+    return call

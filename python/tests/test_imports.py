@@ -11,6 +11,8 @@ from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 import tcbuild
 
 ROOT = Path(tcbuild.__file__).parents[1]
@@ -66,3 +68,21 @@ def test_importing_is_cheap():
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=ROOT)
     heavy = {"torch", "pandas", "polars", "h5py", "zarr", "fsspec", "tqdm", "pyarrow.compute"}
     assert done.returncode == 0 and not heavy & {*done.stdout.split()}
+
+
+def test_nothing_loads_torchs_compiler():
+    """It takes 2 s and 150 MB in each process of training, and in each spawned worker."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    command = """if True:
+        import sys
+        import tcbuild.torch
+        from tcbuild._masks.layout import MaskLayout
+        removals = MaskLayout(("gene",), (3,)).removals([[1], [0, 2]])
+        import torch
+        print(removals.coo("gene", torch.device("cpu")).tolist())
+        print(*sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=ROOT)
+    positions, modules = done.stdout.splitlines()
+    assert positions == "[[0, 1, 1], [1, 0, 2]]"
+    assert not {"torch._dynamo", "pyarrow.compute"} & {*modules.split()}

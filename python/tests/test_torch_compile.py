@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch._dynamo.testing import CompileCounterWithBackend
 
 import tcbuild.torch as tt
+import tcbuild.torch._mask_generator as mask_generator
 from test_torch_generator import assert_masks, inputs
 from torch_cases import built_case, opened
 
@@ -88,3 +89,11 @@ def test_it_is_exported_for_batches_of_two_or_more(built, form):
         for some in batches(built.want):
             if len(some) > 1:
                 assert_masks(module(*inputs(some)), some, form)
+
+
+def test_constants_are_marked_as_torch_marks_them():
+    @torch.compiler.assume_constant_result
+    def marked():
+        pass
+
+    assert vars(marked) == vars(mask_generator._has_triton)

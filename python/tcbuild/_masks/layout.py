@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tcbuild._lazy import uncompiled
 from tcbuild._masks.genotypes import per_genotype
 
 Form = Literal["stacked", "concatenated"]
@@ -146,7 +147,7 @@ class Removals:
         among = (addresses >= start) & (addresses < start + length)
         return np.unique(addresses[among]) - start
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @uncompiled
     def coo(self, name: str, device: torch.device) -> Tensor:
         """Where a mask is 0, int64 [2, n] of sample and position, ascending, on a device that is
         not waited for.

@@ -13,7 +13,6 @@ from typing import Any, SupportsIndex, cast
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tcbuild._anndata_file import named, open_matrix, read_names
 from tcbuild._dataset import Dataset, open
@@ -210,7 +209,7 @@ class Cells:
 def _names(path: Path) -> pa.Array:
     """The names of a file's cells."""
     found = pa.array([str(name) for name in read_names(path)], pa.string())
-    if (repeated := len(found) - len(pc.unique(found))) > 0:
+    if (repeated := len(found) - len(found.unique())) > 0:
         raise AnnDataError(
             f"read obs of {path}: {repeated:,} names of cells repeat others, so a sample could be "
             "any of several cells",

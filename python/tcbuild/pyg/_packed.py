@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
+from tcbuild._lazy import uncompiled
 from tcbuild._masks.layout import Removals, array, pinned, read_removals, sent
 from tcbuild.pyg._graph import Graph, Keys, Kind, mask_name, version_of
 from tcbuild.torch._attributes import Attributes
@@ -164,7 +165,7 @@ class Small(HeteroData):  # type: ignore[misc]
         """Whether nothing was made yet."""
         return self.__dict__["_packed"] is not None and _STORES[-1] not in self.__dict__
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @uncompiled
     def _expand(self, device: torch.device) -> None:
         packed = self.__dict__["_packed"]
         if packed is None:

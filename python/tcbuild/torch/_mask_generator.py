@@ -253,7 +253,6 @@ def _remove(
     buffer.index_fill_(0, addresses, 0)
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _has_triton(device: torch.device) -> bool:
     """Whether Triton compiles kernels for a device."""
     if device.type != "cuda" or not torch.cuda.is_available():
@@ -263,6 +262,10 @@ def _has_triton(device: torch.device) -> bool:
     except ImportError:  # torch brings Triton on Linux, and its ops since 2.6
         return False
     return torch.cuda.get_device_capability(device) >= (8, 0)
+
+
+# torch.compiler.assume_constant_result does this, and imports torch._dynamo: 2 s in each process.
+_has_triton._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def _is_opaque(device: torch.device) -> bool:
