@@ -121,10 +121,16 @@ class Asked:
 
         Raises:
             DifferenceError: a mask differs
+            SelectionError: this is a view
 
         Examples:
             >>> report = dataset.verify()
         """
+        if self._whole is not None:
+            raise SelectionError(
+                f"verify {self.path}: found a view, expected the whole dataset",
+                "verify all of it: dataset.whole.verify()",
+            )
         printed = run("verify", self._local("verify"), "--json=-", settings=settings)
         report: dict[str, Any] = json.loads("".join(printed))
         return report

@@ -58,6 +58,21 @@ def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -
     return dataset
 
 
+def opened(given: Any) -> Any:
+    """The dataset in a folder or at a URL; anything else as it is."""
+    return open(given) if isinstance(given, (str, os.PathLike)) else given
+
+
+def as_dataset(given: Any) -> Dataset:
+    """The dataset that a model or a loader is given: itself, a view, or its folder or URL."""
+    if not isinstance(found := opened(given), Dataset):
+        raise TypeError(
+            f"open a dataset: found {type(given).__name__}, expected a tcbuild.Dataset, a view of "
+            "one, or its folder"
+        )
+    return found
+
+
 class _Masks(Protocol):
     """How a variant keeps masks."""
 

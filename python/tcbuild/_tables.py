@@ -29,18 +29,35 @@ def is_cells(found: Any) -> bool:
 
 def as_table(found: Any, name: str) -> pa.Table:
     """A table, or a list of lists of genes, as an Arrow table without metadata of its own. Indices
-    of pandas that have names are columns.
+    of pandas that have names are columns; other indices must be numbers, and are omitted.
 
     name: what messages call it
     """
+    _check_index(found, name)
     try:
-        return _cast(_arrow(found), _VIEWS)
+        return _without_extensions(_cast(_arrow(found), _VIEWS))
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"read {name}: {' '.join(' '.join(map(str, error.args)).split())[:300]}",
             "give a pandas, polars or pyarrow table whose columns each have one type, a list of "
             "lists of genes, an AnnData, or a path",
         ) from error
+
+
+def _check_index(found: Any, name: str) -> None:
+    """Refuses an index of pandas without a name whose texts, such as strains, would be lost."""
+    if not hasattr(found, "iloc"):
+        return
+    index: Any = found.index
+    if all(level is not None for level in index.names):
+        return
+    if index.inferred_type not in ("integer", "floating", "boolean", "empty"):
+        raise InputError(
+            f"read {name}: found an index of type {index.inferred_type} without a name, it begins "
+            f"with {index[0]!r:.100}, expected its values in a column",
+            'frame.reset_index() makes it the column "index", which id_column may name; '
+            "frame.reset_index(drop=True) omits it",
+        )
 
 
 def _arrow(found: Any) -> pa.Table:
@@ -70,6 +87,10 @@ def _cast(table: pa.Table, types: Mapping[pa.DataType, pa.DataType]) -> pa.Table
     """The table with other types in place of these, also of items and of words."""
 
     def other(kind: pa.DataType) -> pa.DataType:
+        if isinstance(kind, pa.BaseExtensionType):
+            return kind
+        if pa.types.is_decimal(kind) and kind.bit_width < 128:
+            return pa.decimal128(kind.precision, kind.scale)
         if pa.types.is_dictionary(kind):
             return pa.dictionary(kind.index_type, other(kind.value_type), kind.ordered)
         if pa.types.is_list(kind) or pa.types.is_large_list(kind):
@@ -80,6 +101,22 @@ def _cast(table: pa.Table, types: Mapping[pa.DataType, pa.DataType]) -> pa.Table
 
     schema = pa.schema([field.with_type(other(field.type)) for field in table.schema])
     return table if schema == table.schema else table.cast(schema)
+
+
+def _without_extensions(table: pa.Table) -> pa.Table:
+    """The table with structs, which the program reports and omits, in place of extension types:
+    what these are stored as may be numbers, such as pandas' Period.
+    """
+    for place, field in enumerate(table.schema):
+        if _is_extension(field.type):
+            nothing = pa.nulls(len(table), pa.struct([("extension", pa.null())]))
+            table = table.set_column(place, field.name, nothing)
+    return table
+
+
+def _is_extension(kind: pa.DataType) -> bool:
+    inner = getattr(kind, "value_type", None)  # of lists and dictionaries
+    return isinstance(kind, pa.BaseExtensionType) or inner is not None and _is_extension(inner)
 
 
 def write_table(table: pa.Table, path: Path) -> Path:

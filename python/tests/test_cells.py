@@ -352,3 +352,43 @@ def test_flipped_bits(case, tmp_path, ending):
             refused += 1
         part.write_bytes(content)
     assert refused > 3
+
+
+@pytest.mark.parametrize("sparsely", [False, True])
+@pytest.mark.parametrize("kind", ["u1", "u2", "u4", "u8", ">u8", "i8", "?", "f4"])
+def test_numbers_stay_as_they_are(case, tmp_path, kind, sparsely):
+    """Up to the largest that the tensor's type holds."""
+    folder, _ = case
+    names = anndata.read_h5ad(folder / "screen.h5ad").obs_names
+    values = np.zeros((len(names), 3), kind)
+    largest = 1 if kind in ("?", "f4") else min(np.iinfo(kind).max, np.iinfo(np.int64).max)
+    values[:, 1] = largest
+    values[2, 0] = largest - 1
+    written = anndata.AnnData(
+        sparse.csr_matrix(values.astype(values.dtype.newbyteorder("="))) if sparsely else values,
+        obs=pd.DataFrame(index=names),
+    )
+    written.write_h5ad(tmp_path / "x.h5ad")
+    cells = Cells(folder / "cells", tmp_path / "x.h5ad")
+    found = next(iter(tt.DataLoader(cells, len(cells)))).expression.numpy()
+    want = values[names.get_indexer([sample.id for sample in cells.dataset])]
+    assert [[int(value) for value in row] for row in found] == want.tolist()
+
+    if kind.endswith("u8"):
+        values[:, 2] = 1 << 63
+        written.X = sparse.csr_matrix(values.astype("u8")) if sparsely else values
+        written.write_h5ad(tmp_path / "large.h5ad")
+        with pytest.raises(reader.errors.AnnDataError, match="9,223,372,036,854,775,808"):
+            tt.collate(Cells(folder / "cells", tmp_path / "large.h5ad")[1])
+
+
+def test_torchs_own_loader_says_what_to_pass(case):
+    folder, _ = case
+    cells = Cells(folder / "cells", folder / "screen.h5ad", BY)
+    joined = torch.utils.data.ConcatDataset([cells, cells])
+    for dataset in (cells, joined, torch.utils.data.Subset(cells, range(9))):
+        for size in (1, 4):
+            with pytest.raises(TypeError, match="hint: pass collate_fn=tcbuild.torch.collate"):
+                next(iter(torch.utils.data.DataLoader(dataset, size)))
+            loader = torch.utils.data.DataLoader(dataset, size, collate_fn=tt.collate)
+            assert len(next(iter(loader))) == size

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tcbuild._anndata_file import named, open_matrix, read_names
-from tcbuild._dataset import Dataset, open
+from tcbuild._dataset import Dataset, opened
 from tcbuild._files.manifest import SAMPLE_ID
 from tcbuild._table.columns import ranks
 from tcbuild._table.controls import Controls, match, random_numbers
@@ -78,7 +78,7 @@ class Cells:
     ):
         if layer is not None and obsm is not None:
             raise ValueError(f"read {file}: found layer and obsm\nhint: pass one of them")
-        self.dataset = open(dataset) if isinstance(dataset, (str, os.PathLike)) else dataset
+        self.dataset = opened(dataset)
         if not isinstance(self.stored, Dataset):
             raise TypeError(
                 f"read cells: found {type(dataset).__name__}, expected a tcbuild.Dataset or a "
@@ -145,7 +145,7 @@ class Cells:
             with the same seed and controls, whose epoch is set on its own
         """
         if not selects_several(index):
-            return self.__getitems__([index])[0]
+            return self.__getitems__([index]).sample(0)
         places = np.asarray(selected(range(len(self)), index))
         view = copy.copy(self)
         view.dataset, view._epoch = self.dataset[places], _shared(int(self._epoch[0]))
@@ -169,16 +169,27 @@ class Cells:
         wanted, order = np.unique(rows, return_inverse=True)
         matrix = self._matrix()
         with named(f"read {len(wanted):,} rows of {self.place}", self.path):
-            # Differences of unsigned numbers would wrap, and torch has no other byte order.
-            kind = np.promote_types(matrix.dtype, np.int8)
             if hasattr(matrix, "to_memory"):  # sparse
-                found = matrix[wanted].astype(kind, copy=False)
+                found = matrix[wanted]
+                found.data = self._signed(found.data)
                 found.check_format(full_check=True)  # damaged indices would write anywhere
                 found.sum_duplicates()
                 return found[order] if self.sparse else found[order].toarray()
             found = (matrix.oindex if hasattr(matrix, "oindex") else matrix)[wanted][order]
-            found = found.astype(kind, copy=False)
+            found = self._signed(found)
             return import_module("scipy.sparse").csr_matrix(found) if self.sparse else found
+
+    def _signed(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values whose differences do not wrap, in the byte order that torch has."""
+        if values.dtype.kind != "u" or values.dtype.itemsize < 8:
+            return values.astype(np.promote_types(values.dtype, np.int8), copy=False)
+        if values.size and int(values.max()) > np.iinfo(np.int64).max:
+            raise AnnDataError(
+                f"read {self.place} of {self.path}: found {int(values.max()):,} of type uint64, "
+                "expected numbers that fit into int64",
+                "write the matrix with another type",
+            )
+        return values.astype(np.int64)
 
     def _matrix(self) -> Any:
         if self._opened is None or self._opened[0] != os.getpid():

@@ -32,6 +32,16 @@ class CellSamples(Sequence[Any]):
         return len(self.samples)
 
     def __getitem__(self, index: Any) -> Any:
+        """One sample of PyG with expression and control."""
+        if isinstance(self.samples[index], Sample):
+            raise TypeError(
+                f"join cells: found {len(self):,} CellSamples, which only tcbuild.torch.collate "
+                "joins\n"
+                "hint: pass collate_fn=tcbuild.torch.collate, or use tcbuild.torch.DataLoader"
+            )
+        return self.sample(index)
+
+    def sample(self, index: int) -> Any:
         """One sample: of PyG with expression and control, otherwise CellSamples."""
         sample = self.samples[index]
         rows = np.arange(len(self))[index : index + 1 or None]

@@ -13,6 +13,7 @@ import torch
 from torch_geometric.data import HeteroData
 
 import tcbuild
+from tcbuild._dataset import as_dataset
 from tcbuild._lazy import lazy_property
 from tcbuild._table.rows import positions
 from tcbuild.errors import unknown_name
@@ -61,7 +62,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         transform: Callable[[Any], Any] | None = None,
         attributes: Sequence[str] = (),
     ):
-        self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        self.stored = as_dataset(dataset)
         self.transform = transform
         self.attributes = known(attributes, self.stored)
         self.graph = self.graph_type(self.stored)

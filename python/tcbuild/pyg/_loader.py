@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tcbuild
+from tcbuild._dataset import opened
 from tcbuild.pyg._collate import Collater
+from tcbuild.pyg._dataset import Dataset
 from tcbuild.torch._loader import ResumableLoader
 
 
@@ -16,7 +19,8 @@ class DataLoader(ResumableLoader):
     sampler=tcbuild.torch.Order(dataset, seed) it needs no memory, and resumes within an epoch.
 
     Args:
-        dataset: a Dataset, or a Subset or ConcatDataset of some
+        dataset: a Dataset, a Subset or ConcatDataset of some; of a tcbuild.Dataset, a view of one,
+            or its folder, the Dataset with all phenotypes is made
         batch_size: samples per batch
         shuffle: whether torch draws an order
         follow_batch: see Collater
@@ -28,6 +32,7 @@ class DataLoader(ResumableLoader):
     """
 
     collater: Callable[[Any], Any] = Collater
+    dataset_type: type[Dataset] = Dataset
 
     def __init__(
         self,
@@ -40,4 +45,6 @@ class DataLoader(ResumableLoader):
         options.pop("collate_fn", None)  # Lightning passes on the one that it finds
         self.follow_batch = follow_batch  # where Lightning looks for it
         collate = self.collater(follow_batch)
-        super().__init__(dataset, batch_size, shuffle, collate_fn=collate, **options)
+        if isinstance(found := opened(dataset), tcbuild.Dataset):
+            found = self.dataset_type(found)
+        super().__init__(found, batch_size, shuffle, collate_fn=collate, **options)

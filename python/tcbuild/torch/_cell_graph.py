@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
+from tcbuild._dataset import as_dataset
 from tcbuild.torch._blocks import Edges
 
 
@@ -48,7 +49,7 @@ class CellGraph(nn.Module):
         edge_types: Sequence[str] | None = None,
     ):
         super().__init__()
-        stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        stored = as_dataset(dataset)
         self._laid_out, graph = Edges.of(stored), stored.graph
         unknown = set(edge_types or ()) - set(graph.edges)
         if unknown:

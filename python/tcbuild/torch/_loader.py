@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-import tcbuild
+from tcbuild._dataset import opened
 from tcbuild._masks.layout import Form
 from tcbuild.torch._batch import collate
 from tcbuild.torch._order import Order
@@ -130,8 +130,6 @@ class DataLoader(ResumableLoader):
         attributes: Sequence[str] = (),
         **options: Any,
     ):
-        if isinstance(dataset, str) or hasattr(dataset, "__fspath__"):
-            dataset = tcbuild.open(dataset)
         collate_fn = partial(collate, masks=masks, attributes=tuple(attributes))
         options.setdefault("collate_fn", collate_fn)
-        super().__init__(dataset, batch_size, shuffle, sampler, **options)
+        super().__init__(opened(dataset), batch_size, shuffle, sampler, **options)

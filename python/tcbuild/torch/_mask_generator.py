@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
+from tcbuild._dataset import as_dataset
 from tcbuild._graph.graph import RMR, ends_that_count
 from tcbuild._masks.incidence import CSR
 from tcbuild._masks.layout import Form, MaskLayout
@@ -65,7 +66,7 @@ class MaskGenerator(nn.Module):
 
     def __init__(self, dataset: tcbuild.Dataset | str | Path, form: Form = "stacked"):
         super().__init__()
-        stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        stored = as_dataset(dataset)
         graph, incidence = stored.graph, stored.incidence
         self.layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), form)
         self.genes = len(graph.nodes["gene"])

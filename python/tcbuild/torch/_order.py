@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sized
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import xxhash
 from torch.utils.data import DistributedSampler
 
 import tcbuild
+from tcbuild._dataset import opened
 from tcbuild._table.columns import mixed
 from tcbuild._table.combinations import Combinations
 
@@ -30,7 +32,7 @@ class Order(DistributedSampler[Any]):
     state_dict.
 
     Args:
-        dataset: anything with a length
+        dataset: anything with a length, or a dataset's folder
         seed: another one gives other orders
         num_replicas: in a distributed run, every num_replicas-th draw from rank on. All ranks take
             equally many: the last ones of a length that does not divide repeat the first, or with
@@ -49,7 +51,7 @@ class Order(DistributedSampler[Any]):
 
     def __init__(
         self,
-        dataset: Sized,
+        dataset: Sized | str | Path,
         seed: int = 0,
         num_replicas: int = 1,
         rank: int = 0,
@@ -62,7 +64,8 @@ class Order(DistributedSampler[Any]):
                 f"sample at random: rank {rank} of {num_replicas} replicas\n"
                 "hint: ranks count from 0; pass torch.distributed.get_rank() and get_world_size()"
             )
-        self.dataset, self.samples = dataset, len(dataset)  # type: ignore[assignment]
+        self.dataset = opened(dataset)
+        self.samples = len(self.dataset)  # type: ignore[arg-type]
         self.seed, self.epoch, self.position = seed, 0, 0  # where the next iteration begins
         self.num_replicas, self.rank, self.drop_last = num_replicas, rank, drop_last
         self.shuffle, self._given = shuffle, 0

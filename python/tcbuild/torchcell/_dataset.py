@@ -14,6 +14,7 @@ import torch
 from torch_geometric.data import HeteroData
 
 import tcbuild
+from tcbuild._dataset import as_dataset
 from tcbuild._lazy import lazy_property
 from tcbuild.pyg import _dataset as pyg
 from tcbuild.pyg._graph import Keys
@@ -94,7 +95,7 @@ class Dataset(pyg.Dataset):
         graph_processor: str = PROCESSORS[0],
         attributes: Sequence[str] = (),
     ):
-        stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        stored = as_dataset(dataset)
         if graph_processor not in PROCESSORS:
             raise ValueError(
                 f"open {stored.path}: graph_processor {graph_processor!r}\n"

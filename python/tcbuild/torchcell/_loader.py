@@ -13,6 +13,7 @@ from tcbuild.pyg._collate import Collater
 from tcbuild.pyg._graph import Kind
 from tcbuild.pyg._loader import DataLoader as PyGDataLoader
 from tcbuild.pyg._packed import Packed
+from tcbuild.torchcell._dataset import Dataset
 
 
 class LazyCollater(Collater):
@@ -80,3 +81,4 @@ class DataLoader(PyGDataLoader):
     """
 
     collater = LazyCollater
+    dataset_type = Dataset
