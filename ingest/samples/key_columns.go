@@ -61,8 +61,12 @@ func (t *columnTable) findGenes() error {
 
 // notTexts is the error for a column of genes or kinds that holds something else.
 func (t *columnTable) notTexts(what string, c *column) error {
-	return fault.New(fault.Input,
-		"store a list of texts, or one text with a delimiter between the "+what,
+	hint := "store a list of texts, or one text with a delimiter between the " + what
+	if c.kind == table.Number {
+		hint = `store texts: in pandas, astype(str) makes them of integers, and ` +
+			`astype("Int64").astype(str) of integers that missing values made floats`
+	}
+	return fault.New(fault.Input, hint,
 		"read perturbations %s: %s column %s has type %s", t.path, what, fault.Quote(c.name),
 		c.typeName())
 }

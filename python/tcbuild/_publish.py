@@ -19,7 +19,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from tcbuild import _program
-from tcbuild._dataset import Dataset, open
+from tcbuild._dataset import Dataset, as_dataset
 from tcbuild._files.scratch import scratch_beside
 from tcbuild.errors import DatasetError, InputError, SettingsError, missing_package
 
@@ -93,7 +93,7 @@ def publish(
         mlcroissant = import_module("mlcroissant")
     except ModuleNotFoundError as error:
         raise missing_package("publish", error) from error
-    whole = dataset if isinstance(dataset, Dataset) else open(dataset)
+    whole = as_dataset(dataset)
     is_part = whole.whole is not whole or whole._stored is not None
     if is_part or not isinstance(whole.path, Path):
         raise SettingsError(

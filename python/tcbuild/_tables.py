@@ -35,7 +35,7 @@ def as_table(found: Any, name: str) -> pa.Table:
     """
     _check_index(found, name)
     try:
-        return _without_extensions(_cast(_arrow(found), _VIEWS))
+        return _without_opaque_words(_cast(_arrow(found), _VIEWS))
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"read {name}: {' '.join(' '.join(map(str, error.args)).split())[:300]}",
@@ -103,20 +103,16 @@ def _cast(table: pa.Table, types: Mapping[pa.DataType, pa.DataType]) -> pa.Table
     return table if schema == table.schema else table.cast(schema)
 
 
-def _without_extensions(table: pa.Table) -> pa.Table:
-    """The table with structs, which the program reports and omits, in place of extension types:
-    what these are stored as may be numbers, such as pandas' Period.
+def _without_opaque_words(table: pa.Table) -> pa.Table:
+    """The table with structs, which the program reports and omits, in place of dictionaries of
+    extension types, such as categories of pandas' Period: files keep only what these are stored as.
     """
     for place, field in enumerate(table.schema):
-        if _is_extension(field.type):
+        words = field.type.value_type if pa.types.is_dictionary(field.type) else None
+        if isinstance(words, pa.BaseExtensionType):
             nothing = pa.nulls(len(table), pa.struct([("extension", pa.null())]))
             table = table.set_column(place, field.name, nothing)
     return table
-
-
-def _is_extension(kind: pa.DataType) -> bool:
-    inner = getattr(kind, "value_type", None)  # of lists and dictionaries
-    return isinstance(kind, pa.BaseExtensionType) or inner is not None and _is_extension(inner)
 
 
 def write_table(table: pa.Table, path: Path) -> Path:

@@ -78,9 +78,19 @@ def test_as_values_they_are_left_out(graph, tmp_path, caplog):
 @pytest.mark.parametrize("name", NEITHER)
 def test_as_names_they_are_errors(graph, tmp_path, name, role):
     samples = table(**{"genes": GENES, "fitness": [0.1, 0.2, 0.3], role: NEITHER[name]})
-    with pytest.raises(reader.errors.InputError, match=rf'"{role}"'):
+    with pytest.raises(reader.errors.InputError, match=rf'"{role}".* type [a-z]'):
         reader.build(graph, samples, tmp_path / "dataset")
     assert not (tmp_path / "dataset").exists()
+
+
+@pytest.mark.parametrize("kind", ["int64", "float32", "Int64", "category"])
+def test_numbers_are_no_genes(graph, tmp_path, kind):
+    genes = pd.Series([1, 2, 3]).astype(kind)
+    with pytest.raises(reader.errors.InputError, match=r"type number\nhint: .*astype\(str\)"):
+        reader.build(graph, pd.DataFrame({"genes": genes, "fitness": 0.5}), tmp_path / "dataset")
+    frame = pd.DataFrame({"genes": genes.astype("Int64").astype(str), "fitness": 0.5})
+    dataset = reader.build(graph, frame, tmp_path / "dataset")
+    assert [sample.deleted_genes for sample in dataset] == [["1"], ["2"], ["3"]]
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128, 256])
