@@ -58,6 +58,18 @@ class Names:
             return self.owners(name.rpartition(".")[0])
         return found or []
 
+    def has(self, name: str) -> bool:
+        """Whether a gene, in the graph or not, has a name as it is written."""
+        return name in self._exact
+
+    def is_in_graph(self, gene: int) -> bool:
+        return gene < self._genes
+
+    def gene(self, name: str) -> int | None:
+        """The index of the gene of the graph that a name means."""
+        owners = self.owners(name)
+        return owners[0] if len(owners) == 1 and self.is_in_graph(owners[0]) else None
+
     def index(self, name: str, doing: str = "") -> int:
         """The index of the gene that a name means, UnknownNameError if that is not one."""
         owners = self.owners(name)

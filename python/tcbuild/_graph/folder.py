@@ -1,0 +1,71 @@
+"""Names of genes in a graph that is not a dataset yet: a folder, or tables by type."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tcbuild._graph.names import Names
+from tcbuild.errors import InputError
+
+_SEPARATORS = {".tsv": "\t", ".csv": ","}
+
+
+def names_of(graph: Any) -> Names:
+    """The names of a graph's genes.
+
+    graph: a folder, or tables by type; these may carry names of other genes, as the table `names`,
+        and `ignore_case`
+    """
+    if isinstance(graph, Mapping):
+        others, ignore_case = getattr(graph, "names", None), getattr(graph, "ignore_case", False)
+        return Names(_split(_arrow(graph["gene"])), _split(_arrow(others)), ignore_case)
+    if not isinstance(graph, (str, os.PathLike)):
+        raise TypeError(
+            f"read names: found a graph of type {type(graph).__name__}, expected a folder or tables"
+        )
+    folder = Path(graph)
+    genes = _read(folder / "nodes")
+    if genes is None:
+        raise InputError(
+            f"read names: found no nodes/gene in {folder}", "name the folder of a graph"
+        )
+    about = folder / "graph.json"
+    ignore_case = about.exists() and json.loads(about.read_text("utf-8")).get("ignore_case", False)
+    return Names(genes, _read(folder / "names"), ignore_case)
+
+
+def _read(folder: Path) -> pa.Table | None:
+    for path in sorted(folder.glob("gene.*")):
+        if path.suffix == ".arrow":
+            return _split(pa.ipc.open_file(path).read_all())
+        separator = next((_SEPARATORS[end] for end in path.suffixes if end in _SEPARATORS), None)
+        if separator is not None:
+            pandas = import_module("pandas")
+            table = pandas.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
+            return _split(pa.Table.from_pandas(table, preserve_index=False))
+    return None
+
+
+def _arrow(table: Any) -> pa.Table | None:
+    from tcbuild._tables import as_table  # which imports this package
+
+    return None if table is None else as_table(table, "graph (gene)")
+
+
+def _split(table: pa.Table | None) -> pa.Table | None:
+    """The table with aliases as lists."""
+    if table is None or "aliases" not in table.column_names:
+        return table
+    place = table.column_names.index("aliases")
+    texts = table.column(place)
+    if pa.types.is_nested(texts.type):
+        return table
+    lists = [text.split("|") if text else [] for text in texts.to_pylist()]
+    return table.set_column(place, "aliases", pa.array(lists, pa.list_(pa.string())))

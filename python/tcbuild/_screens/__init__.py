@@ -1,0 +1,1 @@
+"""Screens as sample tables."""

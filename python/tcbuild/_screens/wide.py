@@ -1,0 +1,122 @@
+"""Wide tables: their values, and whether their names mean what they seem to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tcbuild._screens.alleles import Alleles
+from tcbuild.errors import InputError
+
+# Words of names that say that a strain keeps part of the gene's function.
+_PARTIAL = {"het", "hets", "hetero", "heterozygous", "heterozygote", "heterozygotes", "hip"}
+_PARTIAL |= {"heterozygosity", "haploinsufficiency", "haploinsufficient", "damp"}
+_PARTIAL |= {"hypomorph", "hypomorphs", "hypomorphic"}
+
+
+class Wide:
+    """title: the name of the column with the rows' names. values: float [rows, columns]"""
+
+    def __init__(self, frame: pd.DataFrame):
+        if not pd.api.types.is_numeric_dtype(frame.index):
+            frame = frame.reset_index()
+        frame = _without_empty(frame)
+        if len(frame.columns) < 2 or not len(frame):
+            raise InputError(
+                f"read matrix: found {len(frame)} rows of columns {[*frame.columns]}, expected "
+                "names and values",
+                "give a table with a column of names, then one for each condition or gene",
+            )
+        self.title, *self.columns = map(str, frame.columns)
+        labels = frame.iloc[:, 0]
+        self.rows = labels.astype(object).where(labels.notna(), "").astype(str).tolist()
+        _check_names("row", self.rows)
+        _check_names("column", self.columns)
+        columns = [_numbers(frame.iloc[:, 1 + k], name) for k, name in enumerate(self.columns)]
+        self.values = np.stack(columns, axis=1)
+
+    def check_conditions(self, reader: Alleles) -> None:
+        """InputError if columns may be genes."""
+        hint = "set columns_are='genes' if the values are of double mutants, or columns_are="
+        hint += "'conditions' if they are of the row's gene only"
+        genes = [name for name in self.columns if reader.is_like_a_gene(name)]
+        if 2 * len(genes) > len(self.columns):
+            raise InputError(
+                f"read matrix: {len(genes):,} of its {len(self.columns):,} columns are named like "
+                f"genes, such as {genes[0]!r}, expected conditions",
+                hint,
+            )
+        for name in sorted({*self.columns} & {*self.rows}):
+            raise InputError(
+                f"read matrix: found row {name!r}, which is also a column, expected columns that "
+                "are not genes",
+                hint,
+            )
+
+    def check_losses(self, are_genes: bool) -> None:
+        """InputError for conditions of strains that keep part of the gene's function."""
+        every = _is_partial(self.title)
+        partial = [name for name in self.columns if every or not are_genes and _is_partial(name)]
+        if partial:
+            raise InputError(
+                f"read matrix: found {len(partial):,} of {len(self.columns):,} columns whose names "
+                f"say that the strains keep part of the gene's function, such as {partial[0]!r}, "
+                "expected deletions",
+                "drop these columns; if they count as deletions, set partial_loss=True",
+            )
+
+
+def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table without the empty columns at its end, as Excel writes them."""
+    while len(frame.columns) > 1 and re.fullmatch(r"Unnamed: \d+|", str(frame.columns[-1])):
+        values = frame.iloc[:, -1]
+        if values.notna().any():
+            row = int(values.notna().to_numpy().argmax())
+            raise InputError(
+                f"read matrix: row {row}: found {values.iloc[row]!r} in column "
+                f"{len(frame.columns)}, which has no name",
+                "name the column, or remove it",
+            )
+        frame = frame.iloc[:, :-1]
+    return frame
+
+
+def _check_names(what: str, names: Sequence[str]) -> None:
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            raise InputError(
+                f"read matrix: found a second {what} {name!r}, expected unique names",
+                "rename or remove one: samples are named by row and column",
+            )
+        if name.strip() != name or not name:
+            raise InputError(
+                f"read matrix: {what} {len(seen)}: found the name {name!r}, expected one without "
+                "spaces around it",
+                "correct the name, or remove what is no part of the table",
+            )
+        seen.add(name)
+
+
+def _numbers(column: Any, name: str) -> npt.NDArray[np.float64]:
+    found: npt.NDArray[np.float64]
+    found = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    wrong = np.isinf(found) | (np.isnan(found) & column.notna().to_numpy())
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"read matrix: row {row}, column {name!r}: found {column.iloc[row]!r}, expected a "
+            "number",
+            "correct the value, or empty the field if it is missing",
+        )
+    return found
+
+
+def _is_partial(name: str) -> bool:
+    """Whether a name has such a word, as in `het | growth (pooled culture) | glycerol`."""
+    return any(word in _PARTIAL for word in re.findall(r"[^\W\d_]+", name.lower()))
