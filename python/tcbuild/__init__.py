@@ -1,7 +1,7 @@
 """Builds tcbuild datasets, asks them, and reads them for training code: samples, phenotypes, and
 masks of all three variants.
 
-`tcbuild.torch`, `tcbuild.pyg`, `tcbuild.torchcell` and `tcbuild.anndata` are imported at their
+`tcbuild.torch`, `pyg`, `torchcell`, `anndata` and `screens` are imported at their
 first use. docs/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of masks.
 
 Examples:
@@ -24,7 +24,7 @@ from tcbuild._sample import Sample
 from tcbuild._table.samples import Samples
 from tcbuild.errors import DatasetError
 
-_ROOMS = ["anndata", "pyg", "torch", "torchcell"]
+_ROOMS = ["anndata", "pyg", "screens", "torch", "torchcell"]
 
 __version__ = _program.VERSION
 

@@ -172,12 +172,12 @@ def test_examples_run(tcbuild, folder, room, monkeypatch, capsys):
     if room == "tcbuild.anndata":
         pytest.importorskip("anndata", reason="anndata is not installed")
         pytest.importorskip("torch", reason="PyTorch is not installed")
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     if room == "tcbuild":
-        pytest.importorskip("pandas", reason="pandas is not installed")
         pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
-    given = {"tcbuild": package, "np": np, "dataset": package.open("cell/dataset")}
+    given = {"tcbuild": package, "np": np, "pd": pandas, "dataset": package.open("cell/dataset")}
     given |= {"screen": package.open("screen")}
     runner = doctest.DocTestRunner(
         verbose=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -78,7 +78,7 @@ def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
         if values.notna().any():
             row = int(values.notna().to_numpy().argmax())
             raise InputError(
-                f"read matrix: row {row}: found {values.iloc[row]!r} in column "
+                f"read matrix: row {row}: found {str(values.iloc[row])!r} in column "
                 f"{len(frame.columns)}, which has no name",
                 "name the column, or remove it",
             )
@@ -110,7 +110,7 @@ def _numbers(column: Any, name: str) -> npt.NDArray[np.float64]:
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(
-            f"read matrix: row {row}, column {name!r}: found {column.iloc[row]!r}, expected a "
+            f"read matrix: row {row}, column {name!r}: found {str(column.iloc[row])!r}, expected a "
             "number",
             "correct the value, or empty the field if it is missing",
         )
