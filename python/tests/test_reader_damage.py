@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
+import operator
 import random
 import shutil
 import struct
@@ -227,6 +230,35 @@ def test_a_manifest_that_fits_nothing(dataset, kind):
     with pytest.raises(reader.errors.ManifestError) as error:
         reader.open(path)
     assert len(complaint(error, str(path))) < 1000
+
+
+@pytest.mark.parametrize("count", [-1, 20_000_000_000_000, 2**63, 1e9, "3", None])
+@pytest.mark.parametrize(
+    "place",
+    [["samples"], ["masks", 0, "size"], ["shards", 1, "samples"], ["shards", 0, "first"]]
+    + [["samples_per_value"], ["files", 3, "bytes"]],
+    ids=str,
+)
+def test_counts_that_no_file_has(dataset, place, count):
+    """With a checksum that fits: somebody wrote the manifest so."""
+    path = dataset("indices-zstd")
+    content = json.loads((path / "manifest.json").read_text())
+    inside = functools.reduce(operator.getitem, place[:-1], content)
+    inside[place[-1]] = count
+    content["checksum"] = ""
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    content["checksum"] = hashlib.sha256(text.encode()).hexdigest()
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    (path / "manifest.json").write_text(text)
+    with pytest.raises(reader.errors.DatasetError) as error:
+        damaged = reader.open(path)
+        for sample in damaged:
+            assert sample.all_masks.size
+        damaged.graph, damaged.samples.to_arrow()
+        for name in damaged.manifest.parts:  # a file of another size than listed
+            assert damaged.manifest.open_file(name)
+        damaged.manifest.check_digests()
+    complaint(error, str(path))
 
 
 def test_a_manifest_with_any_byte_changed(dataset):

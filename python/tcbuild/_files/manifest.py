@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Manifest(dict[str, Any]):
             version = content["format_version"]
             if version == FORMAT_VERSION and version is not True:
                 _check_sum(text, content["checksum"])
+                _check_counts(content)
         except (ValueError, TypeError, KeyError, RecursionError, AttributeError) as error:
             raise ManifestError(
                 f"read {path}: {_brief(error)}, expected a dataset's manifest", RESTORE
@@ -156,6 +158,35 @@ def _check_sum(text: bytes, expected: str) -> None:
     computed = hashlib.sha256(text.replace(expected.encode(), b"", 1)).hexdigest()
     if computed != expected:
         raise ValueError(f"its text has checksum {computed}, expected {expected:.64}")
+
+
+def _check_counts(content: dict[str, Any]) -> None:
+    """ValueError for counts that files of the listed sizes cannot have, before anything is made of
+    them. A row of an Arrow file takes 4 bytes or more.
+    """
+    files = {file["name"]: file["bytes"] for file in content["files"]}
+    masks = [mask["size"] for mask in content["masks"]]
+    samples, shards = content["samples"], content.get("shards") or []
+    steps = [content["samples_per_part"]] if samples else []
+    steps += [content["samples_per_value"]] if shards else []
+    for count in (samples, *files.values(), *masks, *(shard["samples"] for shard in shards)):
+        if type(count) is not int or count < 0:
+            raise ValueError(f"found the count {count!r:.40}, which is not a whole number")
+    for step in steps:
+        if type(step) is not int or step < 1:
+            raise ValueError(f"found {step!r:.40} samples per part or value")
+
+    def rows(folder: str) -> int:
+        sizes: list[int] = [size for name, size in files.items() if name.startswith(folder)]
+        return sum(sizes) // 4
+
+    if samples and samples > (most := min(rows("samples/"), len(files) * steps[0])):
+        raise ValueError(f"found {samples:,} samples, at most {most:,} in files of this size")
+    if sum(masks) > (most := min(rows("graph/"), 2**31 - 1)):
+        raise ValueError(f"found {sum(masks):,} positions, at most {most:,} in files of this size")
+    ends = list(accumulate((shard["samples"] for shard in shards), initial=0))
+    if shards and [*(shard["first"] for shard in shards), samples] != ends:
+        raise ValueError(f"found other samples in its shards than 0 to {samples - 1:,}")
 
 
 def unreadable(path: Path | Url, error: OSError) -> DatasetError:

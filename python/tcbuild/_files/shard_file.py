@@ -45,7 +45,7 @@ class ShardFile:
                 "65,536"
             )
         found = self._values()
-        if [key for key, _, _, _ in found] != list(keys):
+        if len(found) != len(keys) or any(key != at for (key, *_), at in zip(found, keys)):
             raise ValueError(
                 f"its {len(found)} values have other keys than {keys.start}, "
                 f"{keys.start + keys.step}, ... below {keys.stop}"

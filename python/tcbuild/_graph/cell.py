@@ -118,7 +118,7 @@ class Cell:
         content = self._manifest.read_file(name)
         try:
             return make(pa.ipc.open_file(pa.py_buffer(content)).read_all())
-        except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
+        except (ValueError, LookupError, TypeError, OSError, pa.ArrowException) as error:
             raise DamagedFileError(
                 f"read {self._manifest.folder / name}: {error}", RESTORE
             ) from error

@@ -38,7 +38,7 @@ class IncidenceFile:
                     f"it has {table.num_rows:,} rows of {', '.join(map(str, table.schema))}, "
                     f"expected {rows:,} of {', '.join(map(str, _SCHEMA))}"
                 )
-        except (ValueError, pa.ArrowException) as error:
+        except (ValueError, OSError, pa.ArrowException) as error:
             raise DamagedFileError(f"read {index}: {error}", RESTORE) from error
         ends = np.concatenate([np.zeros(1, np.int64), whole(table.column("end"), np.int64)])
         # As memoryviews, whose items are ints.
