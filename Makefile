@@ -97,15 +97,17 @@ exhaustive: ## make test with every damage to a file, which takes hours
 
 # uv installs torch's gigabytes in a quarter of pip's time.
 UV := uv==0.13.9
+# PINNED= takes the newest packages that the other files allow.
+PINNED ?= -c python/requirements-pinned.txt
 
 # Without torch (gigabytes, and not in every index) its tests are skipped with a message.
 $(VENV)/installed: $(wildcard python/requirements-*.txt) | test-needs
 	@echo 'installing Python packages for tests into $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install -q $(UV)
-	@$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-test.txt -r python/requirements-check.txt
+	@$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-test.txt -r python/requirements-check.txt $(PINNED)
 	@echo 'installing torch into $(VENV), without which its tests are skipped'
-	-@$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-torch.txt
+	-@$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-torch.txt $(PINNED)
 	@touch $@
 
 bench: ## all benchmarks, six runs each, for benchstat

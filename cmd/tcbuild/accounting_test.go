@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tcbuild/internal/testing/testrun"
 )
 
 const slurmdbdConf = `AuthType=auth/munge
@@ -41,9 +43,7 @@ JobAcctGatherParams=OverMemoryKill
 // states.
 func startAccountingCluster(t *testing.T) cluster {
 	t.Helper()
-	for _, name := range []string{"slurmdbd", "sacctmgr", "mariadbd", "mysql_install_db"} {
-		needProgram(t, name)
-	}
+	testrun.NeedPrograms(t, "slurmdbd", "sacctmgr", "mariadbd", "mysql_install_db")
 	c, host := newCluster(t)
 	c.configureMachine(t)
 	data, socket := "--datadir="+c.dir+"/db", "--socket="+c.dir+"/db.socket"
@@ -81,16 +81,30 @@ func startAccountingCluster(t *testing.T) cluster {
 func (c cluster) configureMachine(t *testing.T) {
 	t.Helper()
 	const conf = "/etc/slurm/slurm.conf"
-	if _, err := os.Stat(conf); errors.Is(err, fs.ErrNotExist) {
-		os.Remove(conf) // a link that a killed run of this test left
+	own := filepath.Join(c.dir, "slurm.conf")
+	if target, _ := os.Readlink(conf); isLeft(target) {
+		os.Remove(conf)
 	}
 	if err := os.MkdirAll(filepath.Dir(conf), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(c.dir, "slurm.conf"), conf); err != nil {
+	if err := os.Symlink(own, conf); err != nil {
 		t.Skipf("another SLURM is configured here: %v", err)
 	}
-	t.Cleanup(func() { os.Remove(conf) })
+	t.Cleanup(func() {
+		if target, _ := os.Readlink(conf); target == own {
+			os.Remove(conf)
+		}
+	})
+}
+
+// isLeft reports whether a link's target is the configuration of a killed run of this test.
+func isLeft(target string) bool {
+	if !strings.HasPrefix(filepath.Base(filepath.Dir(target)), clusterPrefix) {
+		return false
+	}
+	_, err := os.Stat(target)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Snakemake's plugin runs 16 parts as SLURM jobs. It tries again a part that was killed, and one
@@ -99,7 +113,7 @@ func (c cluster) configureMachine(t *testing.T) {
 func TestSnakemakeOnSLURM(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	needProgram(t, "snakemake")
+	testrun.NeedPrograms(t, "snakemake")
 	dir, environment := workflow(t, "parts: 16\n")
 	out, _ := runIn(t, dir, environment, "snakemake", "--help")
 	if !strings.Contains(out, "slurm") {

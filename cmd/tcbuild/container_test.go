@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"tcbuild/internal/testing/testrun"
 )
 
 // The image of release/Containerfile is enough to run the program as another user, on a read-only
@@ -11,8 +13,7 @@ import (
 func TestContainer(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	needProgram(t, "podman")
-	needProgram(t, "runc")
+	testrun.NeedPrograms(t, "podman", "runc")
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"tcbuild/internal/testing/testrun"
 )
 
 // operations is a folder with everything that docs/OPERATIONS.md assumes, and a PATH with the
@@ -139,7 +141,7 @@ func TestRestoring(t *testing.T) {
 // series that a run writes.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
-	needProgram(t, "promtool")
+	testrun.NeedPrograms(t, "promtool")
 	dir, environment := operations(t)
 	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml"), "rules.yml": read(t, "../../conf/prometheus/tcbuild.yml")})
 	must(t, dir, "rebuild", "--config", "my.yaml", "--metrics-file", "my.prom")

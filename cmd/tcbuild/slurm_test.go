@@ -13,7 +13,11 @@ import (
 	"time"
 
 	"tcbuild/internal/rebuild"
+	"tcbuild/internal/testing/testrun"
 )
+
+// clusterPrefix begins the name of a cluster's folder.
+const clusterPrefix = "tcbuild-slurm"
 
 // cluster is a SLURM for only this machine, which ends with the test.
 type cluster struct {
@@ -57,7 +61,7 @@ PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `
 
 // startCluster starts the authentication, controller and node daemons, with their own ports,
-// sockets and folders. Where they are not installed, the test is skipped.
+// sockets and folders. Where .ci/run did not install them, the test is skipped.
 func startCluster(t *testing.T) cluster {
 	t.Helper()
 	c, host := newCluster(t)
@@ -69,9 +73,7 @@ func startCluster(t *testing.T) cluster {
 // newCluster makes the folders and starts the authentication.
 func newCluster(t *testing.T) (c cluster, host string) {
 	t.Helper()
-	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
-		needProgram(t, name)
-	}
+	testrun.NeedPrograms(t, "munged", "slurmctld", "slurmd", "sbatch")
 	if os.Getuid() != 0 {
 		t.Skip("slurmd has to be started by root")
 	}
@@ -80,7 +82,7 @@ func newCluster(t *testing.T) (c cluster, host string) {
 		t.Fatal(err)
 	}
 	host, _, _ = strings.Cut(host, ".")
-	dir, err := os.MkdirTemp("", "slurm") // a socket's path must be short
+	dir, err := os.MkdirTemp("", clusterPrefix) // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +271,7 @@ func TestRebuildJobOnSLURM(t *testing.T) {
 func TestNextflowOnSLURM(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	needProgram(t, "nextflow")
+	testrun.NeedPrograms(t, "nextflow")
 	c := startCluster(t)
 	dir, environment := workflow(t, "")
 	environment = failsOnce(t, dir, environment, map[string]string{

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"tcbuild/internal/testing/testrun"
 )
 
 // The workflows for Snakemake and Nextflow run all steps, retry one that exits with 75, and do
@@ -37,7 +38,7 @@ func TestWorkflows(t *testing.T) {
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			t.Parallel()
-			needProgram(t, c.program)
+			testrun.NeedPrograms(t, c.program)
 			dir, environment := workflow(t, "parts: 3\n")
 			environment = failsOnce(t, dir, environment,
 				map[string]string{"--step build": "exit 75"})
@@ -81,7 +82,7 @@ func TestWorkflows(t *testing.T) {
 func TestSnakemakeLint(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	needProgram(t, "snakemake")
+	testrun.NeedPrograms(t, "snakemake")
 	dir, environment := workflow(t, "")
 	run := func(how string) (string, bool) {
 		return runIn(t, dir, environment, "snakemake", how, "--snakefile", absolute(t, snakefile))
@@ -101,7 +102,7 @@ func TestSnakemakeLint(t *testing.T) {
 func TestNextflowStubs(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	needProgram(t, "nextflow")
+	testrun.NeedPrograms(t, "nextflow")
 	dir, environment := workflow(t, "")
 	out, ok := runIn(t, dir, with(environment, nextflowQuiet...),
 		"nextflow", "run", absolute(t, nextflowScript), "-stub-run")
@@ -173,30 +174,6 @@ func failsOnce(
 		}
 	}
 	return with(environment, with(nextflowQuiet, "PATH="+filepath.Join(dir, "once")+":"+path)...)
-}
-
-// packages have the programs that tests need.
-var packages = map[string]string{
-	"mariadbd":         "Debian: mariadb-server",
-	"munged":           "Debian: munge",
-	"mysql_install_db": "Debian: mariadb-server",
-	"nextflow":         "PyPI: nextflow, or .ci/nextflow; both need Java",
-	"podman":           "Debian: podman",
-	"promtool":         "Debian: prometheus",
-	"runc":             "Debian: runc",
-	"sacctmgr":         "Debian: slurm-client",
-	"sbatch":           "Debian: slurm-wlm",
-	"slurmdbd":         "Debian: slurmdbd",
-	"slurmctld":        "Debian: slurm-wlm",
-	"slurmd":           "Debian: slurm-wlm",
-	"snakemake":        "PyPI: snakemake",
-}
-
-func needProgram(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("%s is not installed (%s)", name, packages[name])
-	}
 }
 
 func absolute(t *testing.T, path string) string {

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tcbuild/internal/testing/testrun"
 )
 
 // The PTX that the program contains is the compiler's output for the sources.
 func TestPTXIsOfTheSources(t *testing.T) {
-	if _, err := exec.LookPath("clang-14"); err != nil {
-		t.Skip("clang-14 is not installed")
-	}
+	testrun.NeedPrograms(t, "clang-14")
 	// also so that go test sees when its cached result is stale
 	for _, file := range []string{"kernel.h", "ptx.sh"} {
 		if _, err := os.Stat(file); err != nil {

@@ -28,6 +28,11 @@ _seed = os.environ.get("TCBUILD_SEED", "1")
 SEED = random.randrange(1 << 32) if _seed == "random" else int(_seed)
 
 
+# The programs of others that tests may use: .ci/run sets it to those that it installs. Other
+# machines have them in versions, and with settings, that nobody has tried.
+PROGRAMS = os.environ.get("TCBUILD_PROGRAMS", "").split()
+
+
 @pytest.fixture
 def seed() -> int:
     """The seed of a test's cases. A failing test shows it."""

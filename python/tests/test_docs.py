@@ -1,8 +1,8 @@
 """Every code block of the README and of docs/*.md for users does what it says.
 
 Blocks of a section run in order, in a folder with what its reader has already: ```sh blocks by
-bash, ```python blocks in one interpreter, ```r and ```julia blocks where these are installed; a
-```text block shows what the block before it prints.
+bash, ```python blocks in one interpreter, ```r and ```julia blocks where TCBUILD_PROGRAMS names
+their programs; a ```text block shows what the block before it prints.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import test_torchcell
-from conftest import NO_GARBAGE, REPOSITORY, Tcbuild
+from conftest import NO_GARBAGE, PROGRAMS, REPOSITORY, Tcbuild
 from served import served
 
 COMPARISON = "docs/comparison.md"
@@ -66,9 +66,9 @@ def run(tcbuild: Tcbuild, folder: Path, page: str, section: str, **variables: ob
         if language == "sh":
             shell(tcbuild, folder, text)
         elif language in OTHERS:
-            if program := shutil.which(OTHERS[language]):
+            if OTHERS[language] in PROGRAMS:
                 (folder / "script").write_text(text)
-                subprocess.run([program, "script"], cwd=folder, check=True)
+                subprocess.run([OTHERS[language], "script"], cwd=folder, check=True)
         else:
             assert language == "python", language
             exec(text, variables)
@@ -384,6 +384,11 @@ def test_guide_for_a_dataset(tcbuild, dataset, section, monkeypatch):
     check = globals().get("check_" + section.lower().replace(" ", "_"))
     if check:
         check(dataset, tcbuild, variables)
+    languages = {language for language, _ in sections(GUIDES[section])[section]}
+    if left_out := [
+        OTHERS[name] for name in OTHERS if name in languages and OTHERS[name] not in PROGRAMS
+    ]:
+        pytest.skip(f"all but {' and '.join(left_out)}: TCBUILD_PROGRAMS does not name them")
 
 
 def test_several_machines(tcbuild, dataset):
