@@ -138,7 +138,7 @@ gpu-check: ## make and run a folder that tests verify --device cuda, and Python,
 
 $(TOOLS)/installed: python/requirements-release.txt
 	$(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/pip install -q -r $<
+	$(TOOLS)/bin/pip install -q --require-hashes -r $<
 	touch $@
 
 # CI takes the first; a night's run and a release take both.

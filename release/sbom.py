@@ -1,13 +1,15 @@
-"""Prints a program's bill of materials, in CycloneDX: the modules that Go linked into it. One that
-CycloneDX's schema does not allow is an error.
+"""Prints a program's bill of materials, in CycloneDX: the modules that Go linked into it, and LMDB,
+whose C code is in one of them. One that CycloneDX's schema does not allow is an error.
 
 usage: sbom.py PROGRAM VERSION
 """
 
 import base64
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 from cyclonedx.model import HashAlgorithm, HashType
 from cyclonedx.model.bom import Bom
@@ -33,6 +35,20 @@ def library(path: str, version: str, checksum: str | None = None) -> Component:
     return component
 
 
+def lmdb(module: str) -> Component:
+    """LMDB's C library, of the version that a module's header states."""
+    folder = subprocess.check_output(["go", "list", "-m", "-f", "{{.Dir}}", module], text=True)
+    header = (Path(folder.strip()) / "lmdb/lmdb.h").read_text()
+    numbers = re.findall(r"^#define MDB_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)$", header, re.M)
+    if len(numbers) != 3:
+        sys.exit(f"sbom.py: {module}: found version {numbers} in lmdb.h, expected three numbers")
+    version = ".".join(numbers)
+    url = PackageURL.from_string(f"pkg:github/LMDB/lmdb@LMDB_{version}")
+    return Component(
+        type=ComponentType.LIBRARY, name="lmdb", version=version, purl=url, bom_ref=str(url)
+    )
+
+
 program, version = sys.argv[1:]
 built = json.loads(subprocess.check_output(["go", "version", "-m", "-json", program]))
 bom = Bom()
@@ -43,6 +59,7 @@ libraries = [library("std", built["GoVersion"].removeprefix("go"))]
 for module in built["Deps"]:
     linked = module.get("Replace") or module
     libraries.append(library(linked["Path"], linked["Version"], linked.get("Sum")))
+libraries.append(lmdb("github.com/bmatsuo/lmdb-go"))
 for component in libraries:
     bom.components.add(component)
 bom.register_dependency(bom.metadata.component, libraries)

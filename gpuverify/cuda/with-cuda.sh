@@ -15,14 +15,16 @@ fits() {
   [ "${version:-0}" -ge 12000 ] && [ "$version" -lt 13000 ]
 }
 
+wheel_sum=64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5
 download() {
   python=${PYTHON:-python3}
   mkdir -p "$dir/wheel"
   if ! "$python" -m pip --version; then
     "$python" -m venv "$dir/wheel/venv" && python="$dir/wheel/venv/bin/python"
   fi
-  "$python" -m pip download -q --retries 1 --no-deps --only-binary :all: --platform manylinux2014_x86_64 -d "$dir/wheel" \
-    nvidia-cuda-runtime-cu12==12.4.127 &&
+  echo "nvidia-cuda-runtime-cu12==12.4.127 --hash=sha256:$wheel_sum" >"$dir/wheel/wheel.txt"
+  "$python" -m pip download -q --retries 1 --require-hashes --no-deps --only-binary :all: \
+    --platform manylinux2014_x86_64 -d "$dir/wheel" -r "$dir/wheel/wheel.txt" &&
     "$python" -m zipfile -e "$dir"/wheel/*.whl "$dir/wheel" &&
     mv "$dir/wheel/nvidia/cuda_runtime/include/cuda.h" "$dir/" # it needs no other header
   rm -rf "$dir/wheel"
