@@ -77,8 +77,13 @@ func (b *builder) readGraph(p *prepared) error {
 	if err != nil {
 		return err
 	}
+	sources, err := opened.Sources()
+	if err != nil {
+		return err
+	}
 	p.manifest = &store.Manifest{
 		FormatVersion: store.FormatVersion,
+		Sources:       sources,
 		Phenotypes:    []ingest.Phenotype{},
 		Attributes:    []ingest.Attribute{},
 		Options: store.Options{ReactionRule: b.ReactionRule,

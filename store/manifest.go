@@ -63,8 +63,11 @@ type Manifest struct {
 	Options         Options            `json:"options"`
 	Account         ingest.Account     `json:"account"`
 	Inputs          Inputs             `json:"inputs"`
-	GraphDigest     string             `json:"graph_digest"`     // ingest.Graph.Digest
-	StructureDigest string             `json:"structure_digest"` // without the genes' names
+	// sources.json of the graph's folder, which says what the graph is made of; none without it.
+	// It says nothing of the content, so that Difference ignores it
+	Sources         json.RawMessage `json:"sources,omitempty"`
+	GraphDigest     string          `json:"graph_digest"`     // ingest.Graph.Digest
+	StructureDigest string          `json:"structure_digest"` // without the genes' names
 	// equal for all variants of one input
 	LogicalContent string `json:"logical_content"`
 	// the samples' checksums are bound to it; see Identify
@@ -202,12 +205,12 @@ func (m *Manifest) Cut(count int) {
 
 // Difference names the first key in which two manifests differ, or returns "". It names each option
 // that differs: "options (reaction_rule)". It ignores files and checksum, which only a finished
-// dataset has, and the keys in except.
+// dataset has, sources, and the keys in except.
 func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	var left, right map[string]json.RawMessage
 	json.Unmarshal(marshal(m), &left)
 	json.Unmarshal(marshal(other), &right)
-	except = append(except, "files", "checksum")
+	except = append(except, "files", "checksum", "sources")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Manifest]()) {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if slices.Contains(except, key) || bytes.Equal(left[key], right[key]) {

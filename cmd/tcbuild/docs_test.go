@@ -64,6 +64,7 @@ func TestDocsNameFlags(t *testing.T) {
 		strings.Fields("--tcbuild --batches --cpu-time --model --hidden --layers --trace --device"),
 		strings.Fields("--batch-size --workers --prefetch --ranks --rounds --folder"),
 		strings.Fields("--nproc-per-node"), // of torchrun
+		strings.Fields("--data"),           // of tcbuild.sources
 	)
 	pages := append(documents(t), "../../CONTRIBUTING.md", "../../conf/cron/tcbuild")
 	for _, document := range pages {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +26,9 @@ type Tables struct {
 	properties []*graphFile // graph.json: none, or one
 	open       *inputfile.Files
 }
+
+// sourcesName is the file that says what a graph is made of. It is no part of the graph.
+const sourcesName = "sources.json"
 
 // graphFile is one table: nodes/gene.tsv has the stem gene.
 type graphFile struct {
@@ -67,6 +71,23 @@ func (f *Tables) Inputs() (inputs []ingest.Input, err error) {
 		inputs = append(inputs, file.opened.Input(file.name))
 	}
 	return inputs, f.open.Failed()
+}
+
+// Sources is the content of sources.json, which says what the tables are made of; nil without it.
+func (f *Tables) Sources() (json.RawMessage, error) {
+	path := filepath.Join(f.dir, sourcesName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && !json.Valid(text) {
+		err = fault.New(fault.Input, "write the graph again, or remove the file",
+			"found other text, expected JSON")
+	}
+	if err != nil {
+		return nil, fault.New(fault.KindOf(err), fault.HintOf(err), "read %s: %w", path, err)
+	}
+	return text, nil
 }
 
 // findGraph lists the tables of a graph in dir or in dir/graph.

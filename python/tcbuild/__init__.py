@@ -1,8 +1,8 @@
 """Builds tcbuild datasets, asks them, and reads them for training code: samples, phenotypes, and
 masks of all three variants.
 
-`tcbuild.torch`, `pyg`, `torchcell`, `anndata` and `screens` are imported at their
-first use. docs/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of masks.
+`tcbuild.sources`, `screens`, `torch`, `pyg`, `torchcell` and `anndata` are imported at their first
+use. docs/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of masks.
 
 Examples:
     >>> dataset = tcbuild.open("cell/dataset")  # or build("cell/graph", frame, out="cell/dataset")
@@ -16,7 +16,7 @@ from typing import Any as _Any
 
 from tcbuild import _notebook as _notebook
 from tcbuild import _program, errors
-from tcbuild._build import build, build_graph, diff, read_graph_folder
+from tcbuild._build import build, diff, read_graph_folder
 from tcbuild._dataset import Dataset, Phenotype, open
 from tcbuild._graph.graph import CellGraph
 from tcbuild._publish import publish
@@ -24,7 +24,7 @@ from tcbuild._sample import Sample
 from tcbuild._table.samples import Samples
 from tcbuild.errors import DatasetError
 
-_ROOMS = ["anndata", "pyg", "screens", "torch", "torchcell"]
+_ROOMS = ["anndata", "pyg", "screens", "sources", "torch", "torchcell"]
 
 __version__ = _program.VERSION
 
@@ -36,7 +36,6 @@ __all__ = [
     "Sample",
     "Samples",
     "build",
-    "build_graph",
     "diff",
     "errors",
     "open",

@@ -1,4 +1,4 @@
-"""Builds graphs and datasets with the program, from what Python has."""
+"""Builds datasets with the program, from what Python has."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def build(
 
     Args:
         graph: a graph's folder; tables by node and edge type, such as `"gene"` and `("gene",
-            "physical", "gene")`; a PyG HeteroData whose stores have node_ids; or settings of
-            build_graph
+            "physical", "gene")`, also those of tcbuild.sources; or a PyG HeteroData whose stores
+            have node_ids
         samples: the path of a table in any form that the program reads; a pandas, polars or pyarrow
             table; an AnnData, or the path of one (.h5ad, .zarr), with a sample per cell; a list of
             lists of genes. None builds only the graph's incidence
@@ -55,46 +55,12 @@ def build(
     kind = ["incidence"] if mode == "incidence" else ["dataset", f"--mode={mode}"]
     names: dict[str, str] = {}
     with scratch_beside(path) as scratch:
-        folder = _graph(graph, scratch / "graph", names, timeout)
+        folder = _graph(graph, scratch / "graph", names)
         words = [*kind, f"--graph={folder}", f"--out={path}"]
         if samples is not None:
             words.append(f"--perturbations={_samples(samples, scratch, names, settings)}")
         _program.show(_program.run(*words, settings=settings, names=names, timeout=timeout))
     return open(path)
-
-
-def build_graph(
-    settings: str | os.PathLike[str] | Mapping[str, Any],
-    *,
-    timeout: float | None = None,
-    **changes: Any,
-) -> Path:
-    """Builds a graph's folder from public sources.
-
-    Args:
-        settings: the name of a preset, the path of a YAML file, or a dict of settings, in which
-            `config` may name one of these
-        timeout: seconds until the program is asked to end
-        **changes: settings that replace those. One of both has `out`, the folder
-
-    Returns:
-        The path of the folder.
-
-    Raises:
-        BuildError: one of its classes in tcbuild.errors says what is wrong with settings or sources
-
-    Examples:
-        >>> edge = {"file": "pairs.csv", "from": "a", "to": "b", "undirected": True}
-        >>> own = {"genes": {"file": "pairs.csv", "column": "a"}}
-        >>> own["edges"] = [edge | {"relation": "physical"}]
-        >>> graph = tcbuild.build_graph(own, out="own/graph")
-    """
-    given = dict(settings) if isinstance(settings, Mapping) else {"config": os.fspath(settings)}
-    given |= changes
-    if given.get("out") is None:
-        raise TypeError("build_graph: found no out, expected the folder to create")
-    _program.show(_program.run("ingest", "graph", settings=given, timeout=timeout))
-    return Path(given["out"])
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
@@ -145,10 +111,13 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) 
     return []
 
 
-def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | None) -> Path:
+def _graph(graph: Any, folder: Path, names: dict[str, str]) -> Path:
     """A graph's folder; what messages call it goes to names."""
     if isinstance(graph, (str, os.PathLike)):
         return Path(graph)
+    if hasattr(graph, "_write_into"):  # of tcbuild.sources
+        names |= {str(path): name for path, name in graph._write_into(folder).items()}
+        return folder
     if hasattr(graph, "node_items"):
         graph, left = _tables.tables_of(graph)
         if left:
@@ -156,11 +125,8 @@ def _graph(graph: Any, folder: Path, names: dict[str, str], timeout: float | Non
     elif not isinstance(graph, Mapping):
         raise TypeError(
             f"build: found a graph of type {type(graph).__name__}, expected a folder, tables by "
-            "type, a HeteroData or settings"
+            "type, or a HeteroData"
         )
-    elif not any(_tables.is_table(table) for table in graph.values()):
-        names[str(folder)] = "graph"
-        return build_graph({**graph, "out": folder}, timeout=timeout)
     names |= {str(path): name for path, name in _tables.write_graph(graph, folder).items()}
     return folder
 

@@ -113,12 +113,13 @@ class BusyError(BuildError):
     """
 
 
-def missing_package(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """The error for something that needs a package, from the one of its import."""
+def missing_package(what: str, error: ModuleNotFoundError, extra: str = "") -> ModuleNotFoundError:
+    """The error for something that needs a package, from the one of its import. An extra of tcbuild
+    may have all that it needs.
+    """
     package = (error.name or "").partition(".")[0]
-    return ModuleNotFoundError(
-        f"{what} needs the package {package}\nhint: pip install {package}", name=package
-    )
+    hint = f"pip install 'tcbuild[{extra}]'" if extra else f"pip install {package}"
+    return ModuleNotFoundError(f"{what} needs the package {package}\nhint: {hint}", name=package)
 
 
 class UnknownNameError(KeyError):

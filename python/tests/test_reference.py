@@ -31,6 +31,9 @@ MEMBERS = (property, lazy_property, classmethod, staticmethod)
 def room_of(name: str) -> Any:
     if name in ("tcbuild.torch", "tcbuild.pyg", "tcbuild.torchcell"):
         pytest.importorskip("torch", reason="PyTorch is not installed")
+    if name == "tcbuild.sources":
+        for package in ("polars", "obonet", "pooch"):
+            pytest.importorskip(package)
     if name in ("tcbuild.pyg", "tcbuild.torchcell"):
         pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     return import_module(name)
@@ -154,6 +157,31 @@ def folder(tcbuild, tmp_path_factory) -> Path:
     return folder
 
 
+SOURCES = {  # what examples of sources read
+    "genes.tsv": "id\tsymbol\nG1\tA\nG2\tB\nG3\tC\n",
+    "links.txt": "a b score\nG1 G2 0.5\n",
+    "list.txt": "G1\nG2\nG3\n",
+    "ends.csv": "a,b\nA,B\nC,A\nB,C\n",
+    "uniprot.tsv": "gene\taccession\nG1\tP1\n",
+    "regulation.tsv": "\tA\tB\nC\t0\t1\n",
+    "go.obo": "format-version: 1.2\n\n[Term]\nid: GO:1\nname: one\n",
+    "sgd.gaf": "!gaf-version: 2.2\nSGD\tG1\tA\tenables\tGO:1\tPMID:1\tIDA\n",
+    "model.yml": "metabolites: [{id: m}]\n"
+    "reactions: [{id: r, metabolites: {m: 1}, gene_reaction_rule: G1}]\n",
+}
+
+
+def of_sources(folder: Path, sources: Any) -> dict[str, Any]:
+    """The variables of examples of sources."""
+    for name, text in SOURCES.items():
+        (folder / name).write_text(text)
+    graph, key = sources.genes("genes.tsv", "id", aliases=["symbol"]), ("gene", "own", "gene")
+    rows = sources.with_lines(sources.table("ends.csv", numbers=[]), [], "list.txt")
+    sources.add_edges(graph, "own", rows.with_columns(score=1), src="a", dst="b",
+                      weight="score", undirected=True)  # fmt: skip
+    return {"graph": graph, "key": key, "pl": import_module("polars")}
+
+
 def examples(room: Any) -> Iterator[doctest.DocTest]:
     """Those of a room and its public names; each has its own variables."""
     parser = doctest.DocTestParser()
@@ -179,6 +207,8 @@ def test_examples_run(tcbuild, folder, room, monkeypatch, capsys):
     monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
     given = {"tcbuild": package, "np": np, "pd": pandas, "dataset": package.open("cell/dataset")}
     given |= {"screen": package.open("screen")}
+    if room == "tcbuild.sources":
+        given |= of_sources(folder, found)
     runner = doctest.DocTestRunner(
         verbose=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     )

@@ -36,10 +36,12 @@ def notebook():
 def work(notebook, tmp_path, monkeypatch) -> Path:
     """A folder with the downloads, as their publishers serve them."""
     (work := tmp_path / "work").mkdir()
-    settings = (REPOSITORY / "conf/yeast.yaml").read_text(encoding="utf-8")
-    for name in re.findall(r"^  - file: \$\{data\}/(\S+)", settings, re.MULTILINE):
+    listed = (REPOSITORY / "python/tcbuild/sources/downloads.tsv").read_text(encoding="utf-8")
+    for name in re.findall(r"^yeast\t(\S+)", listed, re.MULTILINE):
         (work / "downloads" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(SHARED / name, work / "downloads" / name)
+    genes = work / "downloads/string_v9.1_dango/yeast_string_genes.txt"
+    genes.write_bytes(genes.read_bytes().removesuffix(b"\n"))  # which our copy ends with
     # the notebook's own download, which its process finds done
     cell = next(cell for cell in notebook.cells if "urllib" in cell.source)
     monkeypatch.chdir(work)

@@ -43,8 +43,8 @@ class Names:
         called = [names for t in tables for names in _texts(t, "name")]
         further = [names for t in tables for names in _texts(t, "aliases")]
         self._levels = [[[text] for text in self.ids], called, further]
-        self._exact = _table(self._levels, str)
-        self._folded = _table(self._levels, str.lower) if ignore_case else {}
+        self._exact = owners_of_names(self._levels)
+        self._folded = owners_of_names(self._levels, str.lower) if ignore_case else {}
         # By which genes are shown: their own name, unless it means another gene, or several.
         self.labels = [
             next((name for name in called[gene] if self._exact[name] == [gene]), self.ids[gene])
@@ -84,7 +84,7 @@ class Names:
         elif owners:
             why = f"gene {shown} ({' or '.join(ids)}) is not in the graph ({self._genes:,} genes)"
             hint = "build the dataset on a graph that has the gene"
-        elif _DATE.match(name):
+        elif is_date(name):
             why = f"{shown} is a date, as Excel makes of names such as SEP7"
             hint = "write the gene's name again"
         else:
@@ -101,8 +101,13 @@ class Names:
                 yield name
 
 
-def _table(
-    levels: Sequence[Iterable[Sequence[str]]], fold: Callable[[str], str]
+def is_date(name: str) -> bool:
+    """Whether a name is a date, as Excel makes of names such as SEP7."""
+    return _DATE.match(name) is not None
+
+
+def owners_of_names(
+    levels: Sequence[Iterable[Sequence[str]]], fold: Callable[[str], str] = str
 ) -> dict[str, list[int]]:
     """The genes of each name at the first level that has it, in order."""
     found: dict[str, list[int]] = {}

@@ -1,0 +1,40 @@
+"""Makes cell graphs from published files: `yeast` and `human`, and what they are made of.
+
+    $ python -m tcbuild.sources yeast --data downloads --out yeast/graph
+
+A graph is a dict of polars tables, which tcbuild.build takes and write writes. Filter them, add
+others, or copy a preset and change it. The extra `sources` has what it needs.
+"""
+
+from tcbuild.errors import missing_package as _missing_package
+
+try:
+    from tcbuild.sources._edges import add_edges, rewire, sample, top
+    from tcbuild.sources._files import matrix, table, with_lines
+    from tcbuild.sources._genes import add_names, genes
+    from tcbuild.sources._graph import Graph, write
+    from tcbuild.sources._human import human
+    from tcbuild.sources._models import add_model
+    from tcbuild.sources._ontologies import add_ontology, gaf
+    from tcbuild.sources._yeast import yeast
+except ModuleNotFoundError as error:
+    raise _missing_package("tcbuild.sources", error, "sources") from error
+
+__all__ = [
+    "Graph",
+    "add_edges",
+    "add_model",
+    "add_names",
+    "add_ontology",
+    "gaf",
+    "genes",
+    "human",
+    "matrix",
+    "rewire",
+    "sample",
+    "table",
+    "top",
+    "with_lines",
+    "write",
+    "yeast",
+]

@@ -1,0 +1,60 @@
+"""What became of the rows of each source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tcbuild.errors import InputError
+
+FILTERED, PAIR_AGAIN = "for which where is not true", "of a pair that has an earlier row"
+UNKNOWN, AMBIGUOUS, NO_NODE = "of unknown genes", "of ambiguous names", "of unknown nodes"
+_LOST = (UNKNOWN, AMBIGUOUS, NO_NODE)
+
+
+class Account(dict[str, dict[str, Any]]):
+    """By source: the rows, how many are kept, dropped and noted, by reason, and unknown names with
+    how often they occur.
+    """
+
+    def add(
+        self,
+        made: str,
+        rows: int,
+        kept: int,
+        dropped: Mapping[str, int] | None = None,
+        noted: Mapping[str, int] | None = None,
+        unknown: Mapping[str, int] | None = None,
+        max_dropped: float = 1,
+    ) -> None:
+        """Adds a source. It is an error if it keeps no row, or loses a greater share of the rows
+        that its filter keeps to names than max_dropped.
+        """
+        dropped = {why: n for why, n in (dropped or {}).items() if n}
+        self[made] = {"rows": rows, "kept": kept, "dropped": dropped} | {
+            "noted": {what: n for what, n in (noted or {}).items() if n},
+            "unknown_names": dict(sorted((unknown or {}).items())),
+        }
+        lost = sum(n for why, n in dropped.items() if why in _LOST)
+        if not kept or lost > max_dropped * (rows - dropped.get(FILTERED, 0)):
+            raise InputError(
+                f"read {self.line(made)}; expected to keep rows, and to lose at most "
+                f"{max_dropped:.4g} of them to names",
+                "check that it is the right file, and the columns of names; add_names adds other "
+                "names of genes, and max_dropped allows a greater share",
+            )
+
+    def line(self, made: str) -> str:
+        """The account of one source."""
+        source = self[made]
+        text = f"{made}: kept {source['kept']:,} of {source['rows']:,} rows"
+        for what in ("dropped", "noted"):
+            if counts := [f"{n:,} {why}" for why, n in source[what].items()]:
+                text += f"; {what}: {', '.join(counts)}"
+        if names := [*source["unknown_names"]]:
+            more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+            text += f"; unknown names: {', '.join(names[:5])}{more}"
+        return text
+
+    def __repr__(self) -> str:
+        return "\n".join(map(self.line, self))

@@ -1,0 +1,180 @@
+"""Edges of tables, and what is made of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from tcbuild._graph.graph import ends_of
+from tcbuild.errors import InputError
+from tcbuild.sources._account import AMBIGUOUS, FILTERED, NO_NODE, PAIR_AGAIN, UNKNOWN
+from tcbuild.sources._files import Source, is_true, read
+from tcbuild.sources._genes import Column, as_text, check_names
+from tcbuild.sources._graph import Graph
+
+Relation = str | tuple[str, str, str]
+
+
+def add_edges(
+    graph: Graph,
+    relation: Relation,
+    source: Source,
+    *,
+    src: Column,
+    dst: Column,
+    undirected: bool,
+    weight: Column | None = None,
+    keep: Sequence[Column] = (),
+    where: pl.Expr | None = None,
+    max_dropped: float = 0.5,
+) -> None:
+    """Adds the edges of a table's rows, in their order.
+
+    Args:
+        graph: has the nodes already
+        relation: of edges between genes, or source type, relation and target type
+        source: a path or a table; matrix reads one of cells
+        src, dst: the columns of nodes: any names of genes, ids of other nodes
+        undirected: whether a-b and b-a are one edge, which is stored as in its first row. Otherwise
+            every row is an edge
+        weight: a column of numbers
+        keep: further columns
+        where: which rows are edges; a missing value is not true
+        max_dropped: the largest share of rows that may be dropped for unknown or ambiguous names
+
+    Examples:
+        >>> tcbuild.sources.add_edges(
+        ...     graph, "physical", "ends.csv", src="a", dst="b", undirected=True
+        ... )
+    """
+    kind = ("gene", relation, "gene") if isinstance(relation, str) else relation
+    made = "__".join(kind)
+    if kind in graph:
+        raise InputError(f"add edges {made}: the graph has them", "give them another relation")
+    table = read(source)
+    chosen = is_true(table, where)
+    rows = table.filter(chosen)
+    columns = rows.select(*([] if weight is None else [weight]), *keep)
+    if weight is not None:
+        if not (numbers := columns.to_series(0)).dtype.is_numeric():
+            raise InputError(
+                f"read {made}: column {numbers.name} is {numbers.dtype}, expected numbers",
+                "read the table with numbers=[...], or cast the column",
+            )
+        columns = columns.with_columns(numbers.cast(pl.Float64).fill_null(float("nan")))
+    edges = rows.select(src=as_text(src), dst=as_text(dst))
+    for names in edges:
+        check_names(names, f"read {made}, {names.name}", chosen)
+    found, dropped, unknown = resolve(graph, made, edges.hstack(columns))
+    dropped[FILTERED] = len(table) - len(rows)
+    if undirected:
+        pairs = found.select(a=pl.min_horizontal("src", "dst"), b=pl.max_horizontal("src", "dst"))
+        first = pairs.to_struct().is_first_distinct()
+        dropped[PAIR_AGAIN] = int(len(found) - first.sum())
+        found = found.filter(first)
+    graph.account.add(made, len(table), len(found), dropped, {}, unknown, max_dropped)
+    graph[kind] = with_ids(graph, made, found)
+
+
+def resolve(
+    graph: Graph, made: str, edges: pl.DataFrame
+) -> tuple[pl.DataFrame, dict[str, int], Counter[str]]:
+    """The edges between nodes of the graph, with the rows of these; how many others are dropped, by
+    reason; and how often edges have each unknown name.
+    """
+    ends, found, unknown = ends_of(made), edges, Counter[str]()
+    is_ambiguous = pl.repeat(False, len(edges), eager=True)
+    for column, kind in zip(("src", "dst"), ends, strict=True):
+        names = edges[column]
+        meant, ambiguous = graph._rows(kind, names.unique())
+        rows = names.replace_strict(meant, default=None, return_dtype=pl.UInt32)
+        found = found.with_columns(rows)
+        is_ambiguous |= names.is_in(ambiguous)
+        unknown.update(dict(names.filter(rows.is_null()).value_counts().iter_rows()))
+    lost = found["src"].is_null() | found["dst"].is_null()
+    why = UNKNOWN if ends == ("gene", "gene") else NO_NODE
+    several = int((lost & is_ambiguous).sum())
+    dropped = {why: int(lost.sum()) - several, AMBIGUOUS: several}
+    return found.filter(~lost), dropped, unknown
+
+
+def with_ids(graph: Graph, made: str, edges: pl.DataFrame) -> pl.DataFrame:
+    """The edges with ids in place of rows."""
+    ends = zip(("src", "dst"), ends_of(made), strict=True)
+    return edges.with_columns(
+        graph[kind]["id"].gather(edges[column]).alias(column) for column, kind in ends
+    )
+
+
+def top(edges: pl.DataFrame, n: int, weight: str, *, undirected: bool) -> pl.DataFrame:
+    """The heaviest edges of each target; of equal weights, the earlier ones.
+
+    Args:
+        edges: a table of the graph
+        n: how many each target keeps
+        weight: a column; where it is missing, an edge is the last
+        undirected: whether both ends are targets, and an edge stays if either keeps it
+
+    Examples:
+        >>> graph[key] = tcbuild.sources.top(graph[key], 20, "score", undirected=True)
+    """
+    ranked = edges.select("src", "dst", w=pl.col(weight).fill_nan(None)).with_row_index("row")
+    of_target = ranked.select("row", "w", node="dst")
+    if undirected:
+        of_source = ranked.filter(pl.col("src") != pl.col("dst")).select("row", "w", node="src")
+        of_target = pl.concat([of_target, of_source])
+    best = of_target.sort(["w", "row"], descending=[True, False], nulls_last=True)
+    return edges[best.group_by("node").head(n)["row"].unique().sort()]
+
+
+def sample(edges: pl.DataFrame, share: float, seed: int = 0) -> pl.DataFrame:
+    """Random edges, in their order. Of one seed, a smaller share is a subset of a larger one.
+
+    Args:
+        edges: a table of the graph
+        share: from 0 to 1
+        seed: of the random numbers
+
+    Examples:
+        >>> graph[key] = tcbuild.sources.sample(graph[key], 0.5)
+    """
+    chosen = np.random.default_rng(seed).permutation(len(edges))[: round(share * len(edges))]
+    return edges[np.sort(chosen)]
+
+
+def rewire(edges: pl.DataFrame, *, undirected: bool, seed: int = 0) -> pl.DataFrame:
+    """Randomizes edges by swaps of targets, ten attempts per edge. Every node keeps its degree.
+    Swaps that would make a self loop or repeat an edge are skipped; self loops and other columns
+    stay in place.
+
+    Args:
+        edges: a table of the graph
+        undirected: otherwise, nodes keep their degrees as sources and as targets
+        seed: of the random numbers
+
+    Examples:
+        >>> graph[key] = tcbuild.sources.rewire(graph[key], undirected=True)
+    """
+    src, dst = edges["src"].to_list(), edges["dst"].to_list()
+
+    def key(a: str, b: str) -> tuple[str, str]:
+        return (b, a) if undirected and a > b else (a, b)
+
+    there = Counter(map(key, src, dst))
+    rows = np.array([k for k in range(len(src)) if src[k] != dst[k]], int)
+    random = np.random.default_rng(seed)
+    tries = random.choice(rows, (10 * len(rows), 2)).tolist() if len(rows) else []
+    for (i, j), turn in zip(tries, random.random(len(tries)) < 0.5, strict=True):
+        a, b, c, d = src[i], dst[i], src[j], dst[j]
+        if undirected and turn:  # otherwise, sources would stay sources
+            c, d = d, c
+        new, other = key(a, d), key(c, b)
+        if a == d or c == b or new == other or there[new] > 0 or there[other] > 0:
+            continue
+        there.subtract([key(a, b), key(c, d)])
+        there.update([new, other])
+        src[i], dst[i], src[j], dst[j] = a, d, c, b
+    return edges.with_columns(pl.Series("src", src), pl.Series("dst", dst))

@@ -1,0 +1,153 @@
+"""Genes, and what their names mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from tcbuild._graph.names import is_date, owners_of_names
+from tcbuild.errors import InputError
+from tcbuild.sources._account import FILTERED
+from tcbuild.sources._files import MISSING, Source, is_true, read
+from tcbuild.sources._graph import Graph
+
+Column = str | pl.Expr
+
+
+def genes(
+    source: Source,
+    id: Column,
+    *,
+    name: Column | None = None,
+    aliases: Sequence[Column] = (),
+    separator: str = "|",
+    where: pl.Expr | None = None,
+    ignore_case: bool = False,
+) -> Graph:
+    """Begins a graph with the genes of a table, sorted by id.
+
+    Args:
+        source: a path or a table, with a row per gene
+        id: the column of ids
+        name: the column of the names by which genes are called
+        aliases: columns of further names, in order of precedence
+        separator: between several names in a field
+        where: which rows are genes of the graph; others give names of genes outside it
+        ignore_case: whether names that differ by case are the same gene's, as in yeast; a mouse's
+            Kras is not human KRAS
+
+    Examples:
+        >>> graph = tcbuild.sources.genes("genes.tsv", "id", aliases=["symbol"])
+    """
+    table = read(source)
+    chosen = is_true(table, where)
+    rows = table.filter(chosen)
+    ids = rows.select(as_text(id)).to_series()
+    check_names(ids, f"read genes, {ids.name}", chosen)
+    if dates := [text for text in ids if is_date(text)]:
+        raise InputError(
+            f"read genes: found {dates[0]!r}, a date, as Excel makes of names such as SEP7",
+            "write the gene's name again",
+        )
+    if len(again := ids.filter(ids.is_duplicated())):
+        raise InputError(f"read genes: found {again[0]!r} twice", "remove one of the rows")
+    graph = Graph(ids.sort(), ignore_case)
+    graph.account.add("gene", len(table), len(rows), {FILTERED: len(table) - len(rows)})
+    if name is not None or aliases or len(rows) < len(table):
+        add_names(graph, table, id, name=name, aliases=aliases, separator=separator)
+    return graph
+
+
+def add_names(
+    graph: Graph,
+    source: Source,
+    id: Column,
+    *,
+    name: Column | None = None,
+    aliases: Sequence[Column] = (),
+    separator: str = "|",
+) -> None:
+    """Adds names of genes. Names that the graph has already keep their meaning; of others, those of
+    several genes mean none of them.
+
+    Args:
+        graph: has the genes already
+        source: a path or a table
+        id: the column of ids, or of other known names. An unknown one is of a gene outside the
+            graph
+        name, aliases, separator: as of genes
+
+    Examples:
+        >>> tcbuild.sources.add_names(graph, "uniprot.tsv", "gene", aliases=["accession"])
+    """
+    given = [id, *([] if name is None else [name]), *aliases]
+    rows = read(source).select(as_text(c).alias(str(k)) for k, c in enumerate(given))
+    ids, called, further = (graph.names[column].to_list() for column in graph.names.columns)
+    known = owners_of_names([[[x] for x in ids], [[x] if x else [] for x in called], further])
+    new = [dict[int, list[str]]() for _ in given[1:]]  # by column and gene
+    inside, dropped = {*graph["gene"]["id"]}, {_WITHOUT: 0, _OUTSIDE: 0}
+    for gene, *fields in rows.iter_rows():
+        if gene is None or gene in MISSING:
+            dropped[_WITHOUT] += 1
+            continue
+        if gene not in known:
+            known[gene] = [len(ids)]
+            for column, empty in ((ids, gene), (called, ""), (further, [])):
+                column.append(empty)
+        dropped[_OUTSIDE] += not any(ids[owner] in inside for owner in known[gene])
+        for names, field in zip(new, fields, strict=True):
+            for owner in known[gene]:
+                names.setdefault(owner, []).extend(_names_in(field, separator))
+    owners = owners_of_names([[names.get(k, []) for k in range(len(ids))] for names in new])
+    owners = {text: genes for text, genes in owners.items() if text not in known}
+    if name is not None:
+        first = {k: next((x for x in new[0][k] if k in owners.get(x, ())), "") for k in new[0]}
+        for k, text in first.items():
+            if text and not called[k] and all(first[other] == text for other in owners[text]):
+                called[k] = text
+    for names in new:
+        for k, texts in names.items():
+            further[k] += [x for x in dict.fromkeys(texts) if k in owners.get(x, ())]
+            further[k] = [x for x in dict.fromkeys(further[k]) if x != called[k]]
+    graph.names = pl.DataFrame([ids, called, further], graph.names.schema)
+    kept, made = len(rows) - sum(dropped.values()), "names"
+    while made in graph.account:
+        made += "'"
+    shared = sum(len(genes) > 1 for genes in owners.values())
+    graph.account.add(made, len(rows), kept, dropped, {_SHARED: shared})
+
+
+_WITHOUT, _OUTSIDE = "without an id", "of genes outside the graph"
+_SHARED = "names of several genes, which mean none of them"
+
+
+def as_text(column: Column) -> pl.Expr:
+    """A column, or what is computed of columns, as text."""
+    return (pl.col(column) if isinstance(column, str) else column).cast(pl.String)
+
+
+def _names_in(field: str | None, separator: str) -> list[str]:
+    """The names in a field, but for dates that Excel made of names. HGNC quotes several names."""
+    if field is None or field in MISSING:
+        return []
+    if len(field) > 1 and field[0] == field[-1] == '"' and separator in field:
+        field = field[1:-1]
+    texts = [text.strip() for text in field.split(separator)]
+    return [text for text in texts if text and "|" not in text and not is_date(text)]
+
+
+def check_names(names: pl.Series, doing: str, chosen: pl.Series) -> None:
+    """An error for a text that cannot be one name: a mistake in the file. chosen are the rows that
+    have these names.
+    """
+    wrong = (names.is_null() | names.str.contains(_NO_NAME)).arg_true()
+    if len(wrong):
+        raise InputError(
+            f"{doing}: row {chosen.arg_true()[wrong[0]] + 1}: found {names[wrong[0]]!r}, expected "
+            "one name, without spaces or quotes around it",
+            "drop the row with where, or clean the column: .str.strip_chars(), .str.split(...)",
+        )
+
+
+_NO_NAME = r"""^$|^\s|\s$|^"|\||\p{Cc}"""

@@ -1,0 +1,116 @@
+"""Genome-scale metabolic models: reactions, metabolites, and the genes that reactions need."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from xml.etree.ElementTree import ParseError
+
+import polars as pl
+from yaml import YAMLError
+
+from tcbuild._masks.rules import alternatives, compile_rule, genes_of_rule, renamed
+from tcbuild.errors import InputError
+from tcbuild.sources._account import AMBIGUOUS, UNKNOWN
+from tcbuild.sources._graph import Graph
+from tcbuild.sources._model_files import Reaction, read_model
+
+_MOST = 10_000  # sets of genes of a reaction; rules of published models have at most some dozens
+
+
+def add_model(
+    graph: Graph,
+    file: str | os.PathLike[str],
+    *,
+    combinations: bool = False,
+    max_dropped: float = 0.5,
+) -> None:
+    """Adds the nodes reaction and metabolite of a model, and the edges gene__gpr__reaction and
+    reaction__rmr__metabolite.
+
+    Rules get ids in place of genes' other names. Unknown genes stay in the rules, where they count
+    as present, because nothing deletes them; they have no edges.
+
+    Args:
+        graph: has the genes already
+        file: a model in the YAML of cobrapy and RAVEN (.yml, .yaml) or in SBML (.xml, .sbml); may
+            be compressed (.gz)
+        combinations: makes a node per alternative set of genes and direction, as torchcell does, in
+            place of one per reaction
+        max_dropped: the largest share of genes in rules that may be unknown or ambiguous
+
+    Examples:
+        >>> tcbuild.sources.add_model(graph, "model.yml")
+    """
+    try:
+        model = read_model(os.fspath(file))
+        names = {gene for reaction in model.reactions for gene in genes_of_rule(reaction.rule)}
+        meant, ambiguous = graph._rows("gene", names)
+        ids = {name: graph["gene"]["id"][row] for name, row in meant.items()}
+        nodes = [node for r in model.reactions for node in _nodes(r, ids, combinations)]
+        _check_ids("metabolite", model.metabolites)
+        _check_ids("reaction", [node.id for node in nodes])
+    except (ValueError, YAMLError, ParseError) as error:
+        raise InputError(
+            f"read model {file}: {' '.join(str(error).split()):.300}",
+            "use a complete model in the YAML of cobrapy and RAVEN, or in SBML",
+        ) from error
+    graph["metabolite"] = pl.DataFrame({"id": model.metabolites}, {"id": pl.String})
+    columns = {"id": "id", "gpr": "rule", "subsystem": "subsystem"}
+    columns |= {"lower_bound": "lower", "upper_bound": "upper"}
+    columns |= {"reaction": "origin"} if combinations else {}
+    graph["reaction"] = pl.DataFrame(
+        {column: [getattr(node, value) for node in nodes] for column, value in columns.items()}
+    )
+    sides = [(n.id, other, value) for n in nodes for other, value in n.metabolites.items()]
+    graph["reaction", "rmr", "metabolite"] = pl.DataFrame(sides, _SIDES, orient="row")
+    needs = [(gene, node.id) for node in nodes for gene in genes_of_rule(node.rule)]
+    inside = set(ids.values())
+    found = [pair for pair in needs if pair[0] in inside]
+    graph["gene", "gpr", "reaction"] = pl.DataFrame(found, _ENDS, orient="row")
+    account = graph.account
+    account.add("reaction", len(model.reactions), len(nodes))
+    account.add("metabolite", len(model.metabolites), len(model.metabolites))
+    merged = {"added to an earlier one of the same reaction and metabolite": model.merged}
+    account.add("reaction__rmr__metabolite", len(sides) + model.merged, len(sides), merged)
+    if needs:
+        lost = Counter(gene for gene, _ in needs if gene not in inside)
+        several = sum(lost[name] for name in ambiguous)
+        dropped = {UNKNOWN: lost.total() - several, AMBIGUOUS: several}
+        made = "gene__gpr__reaction"
+        account.add(made, len(needs), len(found), dropped, {}, lost, max_dropped)
+
+
+_ENDS = {"src": pl.String, "dst": pl.String}
+_SIDES = _ENDS | {"stoichiometry": pl.Float64}
+
+
+def _nodes(reaction: Reaction, ids: Mapping[str, str], combinations: bool) -> Iterator[Reaction]:
+    """The nodes of a reaction, with ids of genes in their rules.
+
+    A node of combinations needs all its genes, so a reaction's rule is true if and only if one of
+    its nodes is left. Only reversible reactions have nodes _rev.
+    """
+    compile_rule(reaction.rule, {})  # an error if it is wrong
+    if any(ids.get(name, name) != name for name in genes_of_rule(reaction.rule)):
+        reaction = replace(reaction, rule=renamed(reaction.rule, ids))
+    if not combinations:
+        yield reaction
+        return
+    sets = dict(enumerate(alternatives(reaction.rule, _MOST)))
+    for name, genes in [(f"comb{k}", genes) for k, genes in sets.items()] or [("noGene", [])]:
+        node = replace(reaction, rule=" and ".join(genes), origin=reaction.id)
+        least = 0.0 if reaction.reversible else reaction.lower
+        yield replace(node, id=f"{reaction.id}_{name}_fwd", lower=least)
+        if reaction.reversible:
+            back = {other: -value for other, value in reaction.metabolites.items()}
+            rev = f"{reaction.id}_{name}_rev"
+            yield replace(node, id=rev, lower=0.0, upper=-reaction.lower, metabolites=back)
+
+
+def _check_ids(kind: str, ids: Sequence[str]) -> None:
+    for text, times in Counter(ids).items():
+        if times > 1 or not text or text != text.strip():
+            raise ValueError(f"found {kind} {text!r} {times} times, expected ids, each once")

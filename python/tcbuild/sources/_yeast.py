@@ -1,0 +1,109 @@
+"""The cell graph of Saccharomyces cerevisiae from public releases."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import polars as pl
+
+from tcbuild.sources._downloads import fetch
+from tcbuild.sources._edges import add_edges
+from tcbuild.sources._files import matrix, table, with_lines
+from tcbuild.sources._genes import genes
+from tcbuild.sources._graph import Graph
+from tcbuild.sources._models import add_model
+
+SGD_FEATURES = (
+    "sgd_id feature_type qualifier feature_name standard_name aliases parent other_sgd_ids "
+    "chromosome start stop strand position coordinate_version sequence_version description"
+).split()
+
+
+def yeast(data: str | os.PathLike[str]) -> Graph:
+    """The cell graph of yeast: 6,604 genes, twelve gene-gene edge types, and yeast-GEM. Copy this
+    function to change it.
+
+    Args:
+        data: the folder of the downloads; missing ones are fetched
+    """
+    data, downloads = Path(data), fetch("yeast", data)
+
+    # SGD's features. Genes are all ORFs, including dubious ones; other features give names, too.
+    features = table(data / "genes_sgd/SGD_features.tab.gz", columns=SGD_FEATURES)
+    graph = genes(
+        features,
+        id="feature_name",
+        name="standard_name",
+        aliases=["aliases", "sgd_id"],
+        where=pl.col("feature_type") == "ORF",
+        ignore_case=True,
+    )
+    graph.downloads = downloads
+
+    # yeast-GEM 9.0.2, November 2024. combinations=True makes torchcell's nodes of reactions.
+    add_model(graph, data / "yeast_gem_v9.0.2/yeast-GEM.yml.gz")
+
+    # STRING v9.1 (2013) as DANGO ships it: lines of a list of genes, and probabilities from 0 to 1.
+    dango = data / "string_v9.1_dango"
+    for channel in ["neighborhood", "fusion", "cooccurence", "database"]:
+        scores = dango / f"yeast_string_{channel}_adjacency.txt.gz"
+        links = table(scores, columns=["a", "b", "score"], numbers=["score"])
+        links = with_lines(links, ["a", "b"], dango / "yeast_string_genes.txt")
+        add_edges(
+            graph,
+            f"string9_1_{channel}",
+            links,
+            src="a",
+            dst="b",
+            weight="score",
+            where=pl.col("score") != 0,
+            undirected=True,
+        )
+
+    # STRING v12.0 (2023), the physical subnetwork, direct evidence only. Scores are probabilities
+    # times 1000: 1 is any evidence, 400 medium and 700 high confidence.
+    channels = ["experiments", "database", "textmining"]
+    physical = data / "string_v12_physical/4932.protein.physical.links.full.v12.0.txt.gz"
+    links = table(physical, separator=" ", only=["protein1", "protein2"], numbers=channels)
+    for channel in channels:
+        add_edges(
+            graph,
+            f"string12_0_physical_{channel}",
+            links,
+            src=pl.col("protein1").str.strip_prefix("4932."),
+            dst=pl.col("protein2").str.strip_prefix("4932."),
+            weight=pl.col(channel).alias("score"),
+            where=pl.col(channel) >= 1,
+            undirected=True,
+        )
+
+    # Matrices of targets and transcription factors, as the Inferelator v0.6.1 ships them: YEASTRACT
+    # of 13 July 2019, and motifs in promoters, weighted by their number.
+    for relation, file in [
+        ("yeastract", "YEASTRACT_20190713_BOTH.tsv.gz"),
+        ("motif_prior", "yeast-motif-prior.tsv.gz"),
+    ]:
+        add_edges(
+            graph,
+            relation,
+            matrix(data / "regulatory_inferelator" / file),
+            src="column",
+            dst="row",
+            weight="weight",
+            where=pl.col("weight") != 0,
+            undirected=False,
+        )
+
+    # Networks as BIONIC ships them, of January 2024.
+    bionic = data / "bionic_networks"
+    for relation, file, weight in [
+        ("coexpression_hu2007", "Hu-2007.txt.gz", "correlation"),
+        ("physical_krogan2006", "Krogan-2006.txt.gz", None),
+        ("genetic_costanzo2016", "Costanzo-2016.txt.gz", "similarity"),
+    ]:
+        columns = ["a", "b"] if weight is None else ["a", "b", weight]
+        pairs = table(bionic / file, separator=" ", columns=columns, numbers=columns[2:])
+        add_edges(graph, relation, pairs, src="a", dst="b", weight=weight, undirected=True)
+
+    return graph
