@@ -429,3 +429,8 @@ def test_cells_are_the_command_lines(tcbuild, tmp_path, form):
     command = ["incidence", "--graph", tmp_path / "graph", "--perturbations", file]
     tcbuild.run(*command, "--out", tmp_path / "want", *words)
     assert data_files(tmp_path / "got") == data_files(tmp_path / "want")
+
+
+def test_a_folder_that_cannot_be_written():
+    with pytest.raises(reader.errors.BuildError, match="write /proc/new/out: No such file"):
+        reader.build({"gene": pd.DataFrame({"id": ["A"]})}, [["A"]], "/proc/new/out")

@@ -236,7 +236,7 @@ def test_a_manifest_that_fits_nothing(dataset, kind):
 @pytest.mark.parametrize(
     "place",
     [["samples"], ["masks", 0, "size"], ["shards", 1, "samples"], ["shards", 0, "first"]]
-    + [["samples_per_value"], ["files", 3, "bytes"]],
+    + [["samples_per_batch"], ["samples_per_value"], ["files", 3, "bytes"]],
     ids=str,
 )
 def test_counts_that_no_file_has(dataset, place, count):

@@ -167,14 +167,16 @@ def _check_counts(content: dict[str, Any]) -> None:
     files = {file["name"]: file["bytes"] for file in content["files"]}
     masks = [mask["size"] for mask in content["masks"]]
     samples, shards = content["samples"], content.get("shards") or []
-    steps = [content["samples_per_part"]] if samples else []
+    steps = [content["samples_per_part"], content["samples_per_batch"]] if samples else []
     steps += [content["samples_per_value"]] if shards else []
     for count in (samples, *files.values(), *masks, *(shard["samples"] for shard in shards)):
         if type(count) is not int or count < 0:
             raise ValueError(f"found the count {count!r:.40}, which is not a whole number")
     for step in steps:
         if type(step) is not int or step < 1:
-            raise ValueError(f"found {step!r:.40} samples per part or value")
+            raise ValueError(f"found {step!r:.40} samples per part, batch or value")
+    if samples and steps[0] % steps[1]:
+        raise ValueError(f"found parts of {steps[0]} samples in batches of {steps[1]}")
 
     def rows(folder: str) -> int:
         sizes: list[int] = [size for name, size in files.items() if name.startswith(folder)]

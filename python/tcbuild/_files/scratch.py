@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO
 
+from tcbuild.errors import BuildError
+
 
 @contextmanager
 def scratch_beside(out: Path) -> Iterator[Path]:
@@ -21,6 +23,22 @@ def scratch_beside(out: Path) -> Iterator[Path]:
     program's own temporary folders (internal/disk). Like theirs, its permissions follow the umask,
     so that colleagues may remove it.
     """
+    try:
+        folder, lock = _new(out)
+    except OSError as error:
+        raise BuildError(
+            f"write {out}: {error.strerror or error}",
+            "check the permissions and the free space of its folder",
+        ) from error
+    with lock:
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
+
+
+def _new(out: Path) -> tuple[Path, IO[bytes]]:
+    """A new folder and its lock."""
     there = Path(os.path.realpath(out.parent))
     beside = next(folder for folder in (there, *there.parents) if folder.is_dir())
     _sweep(beside, out.name)
@@ -28,12 +46,8 @@ def scratch_beside(out: Path) -> Iterator[Path]:
         folder = beside / f"{_prefix(out.name)}{b32encode(os.urandom(20)).decode()[:26]}"
         folder.mkdir()
         if lock := _locked(folder):
-            break  # else another process has just removed it, as a killed process's
-    with lock:
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder)
+            return folder, lock
+        # another process has just removed it, as a killed process's
 
 
 def _sweep(beside: Path, name: str) -> None:
