@@ -42,7 +42,11 @@ class CellSamples(Sequence[Any]):
         return self.sample(index)
 
     def sample(self, index: int) -> Any:
-        """One sample: of PyG with expression and control, otherwise CellSamples."""
+        """One sample: of PyG with expression and control, otherwise CellSamples.
+
+        Args:
+            index: of the sample, from 0
+        """
         sample = self.samples[index]
         rows = np.arange(len(self))[index : index + 1 or None]
         control = None if self.control is None else self.control[rows]

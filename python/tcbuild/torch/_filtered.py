@@ -44,8 +44,8 @@ class FilteredEdges:
         edge_weight: bool = False,
     ) -> Any:
         """The edges of a type in all samples, hyperedges too, as one graph of B unconnected copies;
-        node n of sample b is b * N + n. A stock layer of PyG takes any of them. On a GPU nothing
-        waits: the host knows the sizes.
+        node n of sample b is b * N + n. A stock layer of PyG takes any of them. The host knows the
+        sizes, without asking a GPU.
 
         Args:
             name: of the edge type
@@ -93,8 +93,7 @@ class FilteredEdges:
         return kept_positions(masks[name], lambda: self._removed().kept(name))
 
     def removed(self, name: str | tuple[str, str, str]) -> Tensor:
-        """Where the masks of a node or edge type are 0, in COO form. No mask is made, and on a GPU
-        nothing waits.
+        """Where the masks of a node or edge type are 0, in COO form. No mask is made.
 
         It is what the samples' files say: later changes to masks are not in it, but of full-masks
         raw on a CPU, whose masks are used as they are read.

@@ -33,13 +33,13 @@ class MaskGenerator(nn.Module):
     process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
     model, whose buffers are broadcast.
 
-    On a GPU with Triton, a call never waits for the device: it fills the masks in one kernel, and
-    writes the zeros in one of Triton. Where Triton is missing, or the GPU is older than its
-    support, torch's operations do, and the host waits for the number of removed positions.
+    On a GPU with Triton, it fills the masks in one kernel, and writes the zeros in one of Triton.
+    Where Triton is missing, or the GPU is older than its support, torch's operations do, and the
+    host waits for the number of removed positions. It has run on the CPU and in Triton's
+    interpreter, not on a GPU.
 
-    A CUDA graph may then hold a call. As its tensors keep their sizes, fill deleted up with -1, and
-    deleted_ptr, for a smaller batch, with its last value: the samples that this adds delete
-    nothing.
+    For tensors of one size, fill deleted up with -1, and deleted_ptr, for a smaller batch, with its
+    last value: the samples that this adds delete nothing.
 
     torch.compile takes it, with fullgraph=True too, and compiles it once for all sizes of batches
     above 1. torch.export does for batches of two or more, whose sizes are Dim: of deleted, and of

@@ -26,8 +26,8 @@ def remove_rows(
     longest: int,
 ) -> None:
     """Writes zeros to the buffer of a batch, at the positions in the deleted genes' rows, in one
-    launch: the host neither waits nor learns a value, and a CUDA graph may hold it. Genes behind
-    ptr[-1] are passed over. A compiler sees the kernel.
+    launch that needs no value on the host. Genes behind ptr[-1] are passed over. A compiler sees
+    the kernel.
     """
     parts = min(_PARTS, triton.cdiv(longest, _BLOCK))
     with torch.cuda.device_of(buffer):
