@@ -1,114 +1,119 @@
-"""What the program answers about a dataset: selections, splits, verification."""
+"""What is asked of a dataset: filters, splits, verification."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any, Literal, TypeVar
 
 from tcbuild._files.manifest import Manifest
 from tcbuild._files.remote import STAGE, Url
-from tcbuild._parts import Parts
-from tcbuild._program import cells, run
-from tcbuild._table.selection import read_selection
-from tcbuild.errors import SelectionError, SettingsError
-
-# The settings of a split that are no parts.
-_SPLIT = ("seed", "straddling", "wildtypes", "hold_out", "stratify", "pin")
+from tcbuild._parts import Parts, read_parts
+from tcbuild._program import run
+from tcbuild._split import Split
+from tcbuild._where import keeps
+from tcbuild.errors import SelectionError
 
 D = TypeVar("D", bound="Asked")
 
 
 class Asked:
-    """A dataset, as far as the program answers for it."""
+    """A dataset, as far as filters, splits and the program answer for it."""
 
     path: Path | Url
     manifest: Manifest
     _whole: Any  # of a view
     _stored: Any  # of combinations: the dataset on disk
 
-    def select(self: D, path: str | os.PathLike[str]) -> D:
-        """The view of the samples that a file of `tcbuild select` or `tcbuild split` names, in the
-        dataset's order; a view returns the samples that it has. It fits every variant of one
-        input.
+    def where(self: D, expression: str) -> D:
+        """The view of the samples for which an expression is true.
 
         Args:
-            path: the file, or its URL
+            expression: of pandas (pandas.eval) over phenotypes, attributes, sample_id and
+                `deletions`, the number of deleted genes. A comparison with a missing value is
+                false; `fitness.isna()` finds missing values
 
         Raises:
-            SelectionError: the file selects samples of another dataset, or is damaged
+            SettingsError: a ValueError: the expression is wrong, or compares text with a number
+            InputError: a ValueError: it is true for no sample
 
         Examples:
-            >>> train = dataset.select("split/train.arrow")
+            >>> sick = dataset.where("fitness < 0.8 and deletions == 3")
         """
-        if self._stored is not None:
-            raise SelectionError(
-                f"read {path}: found combinations, expected a stored dataset",
-                "select combinations by number: dataset[first:end], or a list of numbers",
-            )
         dataset: Any = self
-        numbers = read_selection(path, self.manifest["logical_content"], len(dataset.whole))
-        found: D = dataset[numbers if self._whole is None else np.isin(dataset.indices, numbers)]
+        self._check_stored("select samples")
+        found: D = dataset[keeps(dataset.samples, expression)]
         return found
 
-    def where(self: D, expression: str) -> D:
-        """The view of the samples for which an expression is true, which the program evaluates.
+    def split(
+        self,
+        *,
+        by: str,
+        seed: int = 0,
+        stratify: str | None = None,
+        straddling: Literal["drop", "parts"] = "drop",
+        wildtypes: Literal["split", "whole"] = "split",
+        hold_out: Any = None,
+        pin: Mapping[str, str] | None = None,
+        **fractions: float,
+    ) -> Parts:
+        """Splits the samples of a dataset or view at random. A sample's part depends on the seed and
+        on what the samples are, not on their order: it is the same for ever, and on every machine.
 
         Args:
-            expression: `tcbuild docs input` describes expressions
+            by: what no two parts share: sample (its id), genotype (the genes that it perturbs),
+                gene (samples with genes of several parts are left out), component (a gene; nothing
+                is left out), pair (a pair of genes), or a column (a value). Within these, nothing
+                is split: samples that share a gene or pair, directly or through others, stay
+                together by component and pair
+            seed: another one gives other parts
+            stratify: a column, or perturbation-count, within each value of which the fractions hold
+            straddling: by gene, `parts` puts samples with genes of several parts into parts of
+                their own: test_unseen1 has a gene of test and 1 gene that no sample of train has
+            wildtypes: samples without perturbations are split as samples, apart from the others;
+                `whole` keeps them together, by gene in the first part
+            hold_out: samples that go to test before the others are split: a boolean array [N] or
+                "column=value", or a list of these texts; or a mapping of parts to them
+            pin: the parts of samples, and with them their units, by sample_id
+            **fractions: of samples, or units, by the names of parts; they add up to 1. Without any,
+                what is not held out is train
 
-        Examples:
-            >>> sick = dataset.where("fitness < 0.8 and deletions() == 3")
-        """
-        with tempfile.TemporaryDirectory(prefix="tcbuild-") as folder:
-            file = Path(folder) / "selection.arrow"
-            command = ["select", self._local("select samples"), f"--out={file}"]
-            run(*command, f"--where={expression}", names={str(file): "the selection"})
-            return self.select(file)
-
-    def split(self, *, by: str, **settings: Any) -> Parts:
-        """Splits the samples at random by the program. The same settings always give the same
-        parts.
-
-        Args:
-            by: sample, genotype, gene, component (parts share no gene), or a column
-            **settings: the fraction of each part, or settings of `tcbuild split`: seed, straddling,
-                wildtypes, hold_out (a list), stratify, pin
-
-        Returns:
-            Views by the names of their parts, and a method audit() that counts what they share.
+        Raises:
+            SettingsError: a ValueError: settings are wrong
+            InputError: a ValueError: a part gets no samples, or a group does not fit into its part
 
         Examples:
             >>> parts = dataset.split(train=0.8, val=0.1, test=0.1, by="sample", seed=0)
             >>> train, found = parts["train"], parts.audit()
         """
-        if self._whole is not None:
-            raise SettingsError(
-                f"split {self.path}: found a view, expected the whole dataset",
-                'split dataset.whole, then ask its parts: parts["train"].where("…")',
-            )
-        fractions = {name: settings.pop(name) for name in [*settings] if name not in _SPLIT}
-        for name, fraction in fractions.items():
-            if isinstance(fraction, bool) or not isinstance(fraction, (int, float)):
-                raise TypeError(
-                    f"split: found {name}={fraction!r}, expected a fraction of the samples, or one "
-                    f"of the settings {', '.join(_SPLIT)}"
-                )
-        words = [f"--fractions={name}={_decimal(part)}" for name, part in fractions.items()]
-        held = settings.pop("hold_out", None) or []
-        words += [f"--hold-out={text}" for text in ([held] if isinstance(held, str) else held)]
-        with tempfile.TemporaryDirectory(prefix="tcbuild-") as folder:
-            out = Path(folder) / "split"
-            command = ["split", self._local("split"), f"--by={by}", f"--out={out}"]
-            printed = run(*command, *words, settings=settings, names={f"{out}/": "", ".arrow": ""})
-            names = [path.stem for path in out.iterdir()]
-            order = {cells(line)[0]: place for place, line in enumerate(reversed(printed))}
-            names.sort(key=lambda name: -order[name])
-            return Parts({name: self.select(out / f"{name}.arrow") for name in names}, printed)
+        self._check_stored("split")
+        found = Split(self, by, fractions or ({} if hold_out is None else {"train": 1}), seed)
+        found.check(straddling, wildtypes, stratify, hold_out)
+        if hold_out is not None:
+            found.hold_out(hold_out)
+        if pin:
+            found.pin(pin)
+        if stratify is not None:
+            found.stratify(stratify)
+        return found.draw(wildtypes == "whole", straddling == "parts")
+
+    def parts(self, path: str | os.PathLike[str]) -> Parts:
+        """The parts of a split that parts.save wrote, for this variant or any other one of the same
+        input. A view has of each part what is in it.
+
+        Args:
+            path: the file
+
+        Raises:
+            SelectionError: it has the parts of another dataset, or is damaged
+
+        Examples:
+            >>> train = dataset.parts("parts.tsv")["train"]
+        """
+        self._check_stored("read parts")
+        return read_parts(self, path)
 
     def verify(self, **settings: Any) -> dict[str, Any]:
         """Proves by the program that all masks follow from the graph and the deleted genes.
@@ -135,18 +140,16 @@ class Asked:
         report: dict[str, Any] = json.loads("".join(printed))
         return report
 
-    def _local(self, doing: str) -> str:
-        """The dataset's folder, for the program."""
+    def _check_stored(self, doing: str) -> None:
         if self._stored is not None:
             raise SelectionError(
                 f"{doing}: found combinations, expected a stored dataset",
                 "choose combinations by number: dataset[first:end], or a list of numbers",
             )
+
+    def _local(self, doing: str) -> str:
+        """The dataset's folder, for the program."""
+        self._check_stored(doing)
         if not isinstance(self.path, Path):
             raise SelectionError(f"{doing} of {self.path}: the program reads only folders", STAGE)
         return os.path.abspath(self.path)
-
-
-def _decimal(fraction: float) -> str:
-    """A fraction with at most nine digits, as the program takes it."""
-    return f"{fraction:.9f}".rstrip("0").rstrip(".") or "0"

@@ -339,11 +339,11 @@ class Dataset(Asked):
             raise TypeError(f"find a gene: found {type(gene).__name__}, expected a gene's name")
         return self._cell.names.index(gene)
 
-    def deletes(self, gene: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete a gene; they may delete others.
+    def deletes(self, *genes: str) -> npt.NDArray[np.bool_]:
+        """Which samples delete all of some genes; they may delete others.
 
         Args:
-            gene: any of its names, as in gene_index
+            *genes: any of their names, as in gene_index
 
         Returns:
             bool [N]. The caller owns the array.
@@ -351,7 +351,26 @@ class Dataset(Asked):
         Examples:
             >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
         """
-        return self.samples.deleting(self.gene_index(gene))
+        return self._deleted(genes) == len({*map(self.gene_index, genes)})
+
+    def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
+        """Which samples delete at least one of some genes.
+
+        Args:
+            *genes: any of their names, as in gene_index
+
+        Returns:
+            bool [N]. The caller owns the array.
+
+        Examples:
+            >>> others = dataset[~dataset.deletes_any("YCR001W", "YFL001W")]
+        """
+        return self._deleted(genes) > 0
+
+    def _deleted(self, genes: Sequence[str]) -> npt.NDArray[np.int64]:
+        if not genes:
+            raise TypeError("find deleted genes: found no gene, expected names of genes")
+        return self.samples.deleted(np.array([*{*map(self.gene_index, genes)}]))
 
     def controls(
         self,

@@ -1,204 +1,147 @@
-"""The parts of a split, and what they share."""
+"""The parts of a split: views by name, and the file that keeps them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, groupby, zip_longest
-from typing import Any, NamedTuple
+import os
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tcbuild._program import as_html, cells
-from tcbuild._table.columns import lists
-from tcbuild.errors import unknown_name
+from tcbuild._audit import Audit, audit
+from tcbuild._perturbed import read_perturbed
+from tcbuild.errors import SelectionError, unknown_name
+
+UNPLACED = "unplaced"  # the part of samples that no part can have
+_COLUMNS = ["logical_content", "row", "sample_id", "part"]
 
 
 class Parts(Mapping[str, Any]):
     """The parts of a split by name, each a view of the dataset: parts["train"].
 
-    `unplaced`, if it is there, has the samples that no part can have. It shows the program's table
-    of the parts.
+    `unplaced`, if it is there, has the samples that no part can have.
+
+    Attributes:
+        codes: int16 [N], the part of each sample of what was split, by its number in names; -1 for
+            samples that are in no part
+        names: of the parts
     """
 
-    def __init__(self, views: dict[str, Any], printed: list[str]):
-        self._views, self._printed = views, list[str]()
-        for _, block in groupby(printed, key=bool):
-            self._printed += _aligned([cells(line) for line in block])
+    def __init__(self, dataset: Any, codes: npt.NDArray[np.int16], names: list[str]):
+        self._dataset, self.codes, self.names = dataset, codes, names
+        sizes = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()
+        self.sizes = {name: size for name, size in zip(names, sizes) if size}
+        # models are fitted to train, or the first part
+        self.first = "train" if "train" in self.sizes else next(iter(self.sizes))
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._views:
-            raise unknown_name("part", name, self._views)
-        return self._views[name]
+        if name not in self.sizes:
+            raise unknown_name("part", name, self.sizes)
+        return self._dataset[np.flatnonzero(self.codes == self.names.index(name))]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._views)
+        return iter(self.sizes)
 
     def __len__(self) -> int:
-        return len(self._views)
+        return len(self.sizes)
+
+    def seen(self) -> npt.NDArray[np.int64]:
+        """How many of the genes that each sample perturbs a sample of the first part perturbs, too.
+
+        Returns:
+            int64 [N], for all samples of what was split
+        """
+        genes = read_perturbed(self._dataset)
+        fitted = self.codes == self.names.index(self.first)
+        known = np.zeros(len(genes.ids), bool)
+        known[genes.genes[fitted[genes.of]]] = True
+        return np.bincount(genes.of, known[genes.genes], len(fitted)).astype(np.int64)
+
+    def to_pandas(self) -> Any:
+        """A row per part, number of perturbed genes, and number of these that are seen in the first
+        part, with the number of samples.
+        """
+        pandas = import_module("pandas")
+        genes, seen = read_perturbed(self._dataset).sizes, f"seen in {self.first}"
+        frame = pandas.DataFrame({"part": self.codes, "perturbed genes": genes, seen: self.seen()})
+        frame = frame[frame.part >= 0].value_counts(sort=False).rename("samples").reset_index()
+        return frame.assign(part=[self.names[code] for code in frame.part])
 
     def __repr__(self) -> str:
-        return "\n".join(self._printed)
+        return "\n".join(f"{name}: {size:,} samples" for name, size in self.sizes.items())
 
     def _repr_html_(self) -> str:
-        return as_html(self._printed)
+        return str(self.to_pandas().to_html(index=False))
 
     def audit(self) -> Audit:
-        """Counts what each part shares with the first one, and scores simple baselines that are
-        fitted to the first part: a model that has learned something scores better.
+        """Says what parts share with the first one, and how well simple baselines that are fitted
+        to it predict them: a model that has learned something scores better.
         """
-        views = {name: view for name, view in self._views.items() if name != "unplaced"}
-        samples = {name: _Samples(view) for name, view in views.items()}
-        first = next(iter(samples))
-        shared = [
-            Shared(first, name, what, len(keys & of_first), len(keys))
-            for name, part in samples.items()
-            if name != first
-            for (what, keys), of_first in zip(part.keys().items(), samples[first].keys().values())
-        ]
-        scores = []
-        for phenotype, entry in views[first].phenotypes.items():
-            if not entry.statistic_of:
-                baselines = _baselines(samples[first], views[first].phenotype(phenotype))
-                for name, part in samples.items():
-                    values = views[name].phenotype(phenotype)
-                    for baseline, (reference, effects) in baselines.items():
-                        predicted = reference + part.sum_of(effects)
-                        scores.append(_score(name, phenotype, baseline, values, predicted))
-        return Audit(shared, scores)
+        return audit(self._dataset, self.codes, self.names, self.first)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the part of every sample of the whole dataset; it is empty for samples that are in
+        none. dataset.parts reads it.
+
+        Args:
+            path: Parquet (.parquet), or text with tabs (.tsv), which R and pandas read
+        """
+        pandas, whole, path = import_module("pandas"), self._dataset.whole, Path(path)
+        parts = np.full(len(whole), "", object)
+        parts[self._dataset.indices] = np.array([*self.names, ""], object)[self.codes]
+        ids = whole.samples.to_arrow(["sample_id"]).column(0).to_pandas()
+        content = whole.manifest["logical_content"]
+        frame = pandas.DataFrame(dict(zip(_COLUMNS, (content, np.arange(len(ids)), ids, parts))))
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            if path.suffix == ".parquet":
+                frame.to_parquet(part, index=False, engine="pyarrow")
+            elif path.suffix == ".tsv":
+                frame.to_csv(part, sep="\t", index=False, lineterminator="\n")
+            else:
+                raise SelectionError(f"save parts {path}: found another ending", "use .tsv")
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
-class Shared(NamedTuple):
-    """How many genes, pairs of genes, genotypes or cells (samples of one id) a part has, and how
-    many of them are in the first part as well.
-    """
-
-    first: str
-    part: str
-    what: str
-    shared: int
-    all: int
-
-
-class Score(NamedTuple):
-    """How a baseline predicts a phenotype of a part's samples; missing values are left out.
-
-    baseline: `mean` predicts the mean of the first part. `additive` predicts the reference plus the
-        effects of all perturbed genes. The effect of a gene by its kind of perturbation is the
-        mean of the first part's samples that perturb it alone, less the reference, and 0 if there
-        are none. The reference is the mean of the first part's wild types, without any of the
-        samples that perturb one gene, without any of all samples
-    pearson: NaN if the values or the predictions are all equal
-    """
-
-    part: str
-    phenotype: str
-    baseline: str
-    samples: int
-    mse: float
-    pearson: float
-
-
-class Audit:
-    """What parts.audit() found: `shared` and `scores`, as lists."""
-
-    def __init__(self, shared: list[Shared], scores: list[Score]):
-        self.shared, self.scores = shared, scores
-
-    def _lines(self) -> list[str]:
-        shared = [(e.part, e.what, f"{e.all:,}", f"{e.shared:,}", e.first) for e in self.shared]
-        scores = [
-            (e.part, e.phenotype, e.baseline, f"{e.samples:,}", f"{e.mse:.4g}", f"{e.pearson:.3f}")
-            for e in self.scores
-        ]
-        return [
-            *_aligned([("part", "of", "all", "shared", "with"), *shared]),
-            "",
-            *_aligned([("part", "phenotype", "baseline", "samples", "MSE", "Pearson"), *scores]),
-        ]
-
-    def __repr__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._lines())
+def read_parts(dataset: Any, path: str | os.PathLike[str]) -> Parts:
+    """The parts that a file of Parts.save names: views of the dataset, or of a view of it."""
+    pandas, whole = import_module("pandas"), dataset.whole
+    try:
+        if Path(path).suffix == ".parquet":
+            frame = pandas.read_parquet(path, engine="pyarrow")
+        else:
+            frame = pandas.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+        contents, rows, ids, parts = (frame[name] for name in _COLUMNS)
+        rows, parts = rows.to_numpy(np.int64), parts.to_numpy(object)
+    except FileNotFoundError:
+        raise
+    except (KeyError, ValueError, OSError) as error:
+        raise _wrong(path, f"{error}"[:300], f"a table with the columns {_COLUMNS}") from error
+    expected = whole.manifest["logical_content"]
+    for found in contents[contents != expected].unique()[:1]:
+        raise _wrong(path, f"logical content {found}", f"{expected}, as dataset {whole.path} has")
+    times = np.bincount(rows[(rows >= 0) & (rows < len(whole))], minlength=len(whole))
+    if len(rows) != len(whole) or np.any(times != 1):
+        row = int(np.argmax(times != 1))
+        why = f"{len(rows):,} rows, with row {row} {times[row] if len(times) else 0} times"
+        raise _wrong(path, why, f"each of {len(whole):,} once")
+    order = np.argsort(rows)
+    own = whole.samples.to_arrow(["sample_id"]).column(0).to_pandas().to_numpy(object)
+    if np.any(differs := ids.to_numpy(object)[order] != own):
+        row = int(np.argmax(differs))
+        raise _wrong(path, f"sample {ids[order[row]]!r} in row {row}", f"{own[row]!r}")
+    sizes = pandas.Series(parts[parts != ""]).value_counts()
+    names = sorted(sizes.index, key=lambda n: (n == UNPLACED, n != "train", -sizes[n], n))
+    codes = pandas.Categorical(parts[order], names).codes.astype(np.int16)
+    return Parts(dataset, codes[dataset.indices], names)
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-
-
-class _Samples:
-    """The perturbed genes of a part's samples: gene i of all is perturbed in sample of[i], by the
-    kind codes[i].
-    """
-
-    def __init__(self, view: Any):
-        kinds, samples = view._kinds, view.samples
-        deleted = [
-            items[start:end]
-            for items, ends in lists(samples.to_arrow(["perturbation_indices"]).column(0))
-            for start, end in zip(ends[:-1], ends[1:])
-        ]
-        texts = samples[kinds.attribute] if kinds.attribute else [None] * len(deleted)
-        perturbed = [kinds.of(genes, text) for genes, text in zip(deleted, texts)]
-        self.count = len(perturbed)
-        self.ids = set(samples["sample_id"].tolist())
-        self.sizes = np.array([len(genes) for genes, _ in perturbed], np.int64)
-        self.genes = np.concatenate([np.empty(0, np.int32), *(g for g, _ in perturbed)])
-        self.codes = np.concatenate([np.empty(0, np.int8), *(codes for _, codes in perturbed)])
-        self.of = np.repeat(np.arange(self.count), self.sizes)
-
-    def keys(self) -> dict[str, set[Any]]:
-        genotypes = {
-            tuple(genes.tolist()) for genes in np.split(self.genes, np.cumsum(self.sizes)[:-1])
-        }
-        return {
-            "genes": set(self.genes.tolist()),
-            "pairs": {pair for genes in genotypes for pair in combinations(genes, 2)},
-            "genotypes": genotypes,
-            "cells": self.ids,
-        }
-
-    def effects(self) -> npt.NDArray[np.int64]:
-        """Each perturbation as a number: its gene and kind."""
-        found: npt.NDArray[np.int64] = self.genes.astype(np.int64) * 256 + self.codes
-        return found
-
-    def sum_of(self, effects: Mapping[int, float]) -> npt.NDArray[np.float64]:
-        """Per sample the sum of its perturbations' effects."""
-        values = [effects.get(key, 0.0) for key in self.effects().tolist()]
-        return np.bincount(self.of, values, self.count).astype(np.float64)
-
-
-def _baselines(
-    first: _Samples, values: npt.NDArray[np.float64]
-) -> dict[str, tuple[float, dict[int, float]]]:
-    """The reference and the effects of each baseline; a reference is NaN if nothing is measured."""
-    measured = ~np.isnan(values)
-    alone = measured & (first.sizes == 1)
-    groups = (measured & (first.sizes == 0), alone, measured)
-    reference = next((float(values[group].mean()) for group in groups if group.any()), np.nan)
-    keys = first.effects()[alone[first.of]]
-    found, places = np.unique(keys, return_inverse=True)
-    effects = np.bincount(places, values[alone] - reference) / np.bincount(places)
-    mean = float(values[measured].mean()) if measured.any() else np.nan
-    return {"mean": (mean, {}), "additive": (reference, dict(zip(found.tolist(), effects)))}
-
-
-def _score(
-    part: str,
-    phenotype: str,
-    baseline: str,
-    values: npt.NDArray[np.float64],
-    predicted: npt.NDArray[np.float64],
-) -> Score:
-    measured = ~np.isnan(values)
-    found, expected = predicted[measured], values[measured]
-    mse = pearson = np.nan
-    if len(found):
-        mse = float(np.mean((found - expected) ** 2))
-    if len(found) and np.ptp(found) > 0 and np.ptp(expected) > 0:
-        pearson = float(np.corrcoef(found, expected)[0, 1])
-    return Score(part, phenotype, baseline, len(found), mse, pearson)
+def _wrong(path: str | os.PathLike[str], found: str, expected: str) -> SelectionError:
+    return SelectionError(
+        f"read parts {path}: found {found}, expected {expected}", "save the parts of this dataset"
+    )

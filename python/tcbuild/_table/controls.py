@@ -16,7 +16,7 @@ from tcbuild._table.samples import Samples
 from tcbuild.errors import unknown_name
 
 _LISTED = 3  # groups in an error
-_GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Controls:
@@ -49,7 +49,7 @@ class Controls:
 def random_numbers(seed: int, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """The outputs of SplitMix64 with these numbers, from 0."""
     state = np.uint64(seed % 2**64)
-    return mixed(state + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
+    return mixed(state + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
 
 
 def match(

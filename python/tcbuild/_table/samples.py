@@ -123,22 +123,22 @@ class Samples:
             return int(found[0])
         return np.array([places_of[name] for name in wanted], np.int64)
 
-    def deleting(self, gene: int) -> npt.NDArray[np.bool_]:
-        """Which samples delete a gene.
+    def deleted(self, genes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+        """How many of some genes each sample deletes.
 
         Args:
-            gene: its index
+            genes: their indices, each once
 
         Returns:
-            bool [N].
+            int64 [N].
         """
-        found = np.empty(len(self), bool)
+        found = np.empty(len(self), np.int64)
         for places, rows, table in self._table.read([PERTURBATION_INDICES], self._rows):
-            chunks = [np.empty(0, bool)]
+            chunks = [np.empty(0, np.int64)]
             for deleted, bounds in lists(table.column(0)):
-                chunks.append(np.zeros(len(bounds) - 1, bool))
-                hits = np.flatnonzero(deleted == gene)
-                chunks[-1][np.searchsorted(bounds, hits, side="right") - 1] = True
+                hits = np.flatnonzero(np.isin(deleted, genes))
+                of = np.searchsorted(bounds, hits, side="right") - 1
+                chunks.append(np.bincount(of, minlength=len(bounds) - 1))
             found[places] = np.concatenate(chunks)[rows]
         return found
 
