@@ -2,10 +2,10 @@
 
     pip install './python[torch]' pytorch-lightning
 
-    trainer.fit(model, Cells("cell/indices", "split/train.arrow", "split/val.arrow"))
+    trainer.fit(model, Cells("cell/indices", "parts.tsv"))
 
-The parts are what `tcbuild split` writes. Lightning moves a batch by its `to`, and the model asks
-it for batch.masks and batch.phenotype("fitness").
+The parts train and val are what parts.save writes. Lightning moves a batch by its `to`, and the
+model asks it for batch.masks and batch.phenotype("fitness").
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ import tcbuild.torch
 
 
 class Cells(pytorch_lightning.LightningDataModule):
-    def __init__(self, path: str, train: str, val: str, **options: Any):
+    def __init__(self, path: str, parts: str, **options: Any):
         super().__init__()
-        stored = tcbuild.open(path)
-        self.train, self.val = (stored.select(of) for of in (train, val))
+        split = tcbuild.open(path).parts(parts)
+        self.train, self.val = split["train"], split["val"]
         self.options = {"batch_size": 28, "num_workers": 2} | options
 
     def train_dataloader(self) -> tcbuild.torch.DataLoader:

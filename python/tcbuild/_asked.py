@@ -59,8 +59,8 @@ class Asked:
         pin: Mapping[str, str] | None = None,
         **fractions: float,
     ) -> Parts:
-        """Splits the samples of a dataset or view at random. A sample's part depends on the seed and
-        on what the samples are, not on their order: it is the same for ever, and on every machine.
+        """Splits the samples of a dataset or view at random. The parts depend on the seed and on
+        what the samples are, not on their order: they are the same for ever, on every machine.
 
         Args:
             by: what no two parts share: sample (its id), genotype (the genes that it perturbs),

@@ -42,8 +42,8 @@ class Audit:
     Attributes:
         shared: of each part the share of samples that have a gene, a pair of genes, a genotype (but
             not that of wild types) or an id that a sample of the first part has
-        scores: of each part, phenotype and baseline: measured samples, mean squared error, Pearson's
-            r, its 95 % interval by a bootstrap, and a note, which says why if there is no r
+        scores: of each part, phenotype and baseline: measured samples, mean squared error,
+            Pearson's r, its 95 % interval by a bootstrap, and a note: why, if there is no r
         verdicts: of each part and phenotype
     """
 
@@ -172,8 +172,8 @@ class _Fit:
         self._sum = self._additive(self._train, self._strength)
 
     def _additive(self, fitted: Mask, strength: float) -> Floats:
-        """Predicts by effects of genes by kind that add up: a ridge draws each to the mean effect of
-        its kind, which genes that were not seen have.
+        """Predicts by effects of genes by kind that add up. A ridge draws each to the mean effect
+        of its kind, which genes that were not seen have.
         """
         rows = np.flatnonzero(fitted)
         mean = self._values[rows].sum() / max(len(rows), 1)
@@ -259,12 +259,14 @@ class _Fit:
 
 
 def _correlations(values: Floats, predicted: dict[str, Floats]) -> tuple[Floats, Floats]:
-    """Pearson's r of values and predictions, and the same of resamples: [resamples, predictions]."""
+    """Pearson's r of values and predictions, and the same of resamples [B, predictions]."""
     table = np.column_stack([values, *predicted.values()])
     size = min(len(values), _RESAMPLED)
     places = numbered(0, np.arange(_RESAMPLES * size)) % np.uint64(size)
     some = places.astype(np.int64).reshape(_RESAMPLES, size)
-    return _pearson(table), np.array([_pearson(table[rows]) for rows in some])
+    found = _pearson(table)
+    spread = np.array([_pearson(table[rows]) for rows in some]) - _pearson(table[:size])
+    return found, found + spread * (size / len(values)) ** 0.5
 
 
 def _pearson(table: Floats) -> Floats:
@@ -275,4 +277,5 @@ def _pearson(table: Floats) -> Floats:
     varies = norms > 1e-9 * (norms[0] + np.abs(mean) * len(table) ** 0.5)
     products = (table[:, :1] * table[:, 1:]).sum(axis=0)
     both = varies[0] & varies[1:]
-    return np.divide(products, norms[0] * norms[1:], out=np.zeros(len(both)), where=both)
+    found: Floats = np.divide(products, norms[0] * norms[1:], out=np.zeros(len(both)), where=both)
+    return found

@@ -351,7 +351,8 @@ class Dataset(Asked):
         Examples:
             >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
         """
-        return self._deleted(genes) == len({*map(self.gene_index, genes)})
+        found: npt.NDArray[np.bool_] = self._deleted(genes) == len({*map(self.gene_index, genes)})
+        return found
 
     def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
         """Which samples delete at least one of some genes.

@@ -16,6 +16,8 @@ from tcbuild._perturbed import read_perturbed
 from tcbuild.errors import SelectionError, unknown_name
 
 UNPLACED = "unplaced"  # the part of samples that no part can have
+Codes = npt.NDArray[np.int16]  # -1: in no part
+
 _COLUMNS = ["logical_content", "row", "sample_id", "part"]
 
 
@@ -30,7 +32,7 @@ class Parts(Mapping[str, Any]):
         names: of the parts
     """
 
-    def __init__(self, dataset: Any, codes: npt.NDArray[np.int16], names: list[str]):
+    def __init__(self, dataset: Any, codes: Codes, names: list[str]):
         self._dataset, self.codes, self.names = dataset, codes, names
         sizes = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()
         self.sizes = {name: size for name, size in zip(names, sizes) if size}

@@ -50,7 +50,9 @@ class Perturbed(NamedTuple):
         """The ids of each sample's genes, joined by |."""
         compute = import_module("pyarrow.compute")
         words = pa.array(self.ids, pa.string()).take(pa.array(self.genes))
-        return compute.binary_join(pa.ListArray.from_arrays(pa.array(self.ptr, pa.int32()), words), "|")
+        return compute.binary_join(
+            pa.ListArray.from_arrays(pa.array(self.ptr, pa.int32()), words), "|"
+        )
 
     def pairs(self) -> tuple[npt.NDArray[np.int64], Ints]:
         """Every pair of genes that a sample perturbs, as a number, and its sample."""

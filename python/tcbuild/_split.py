@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild._parts import UNPLACED, Parts
+from tcbuild._parts import UNPLACED, Codes, Parts
 from tcbuild._perturbed import Ints, Perturbed, connected, random_numbers, read_perturbed
 from tcbuild.errors import InputError, SettingsError, unknown_name
 
@@ -69,7 +69,11 @@ class Split:
         if isinstance(rule, str):
             column, _, value = rule.partition("=")
             values = self._column(column, "hold_out")
-            rows = values == (value if values.dtype == object else float(value or "nan"))
+            try:
+                rows = values == (value if values.dtype == object else float(value))
+            except ValueError:
+                why = f"hold_out: found {rule!r}, but column {column!r} has numbers"
+                raise _wrong(why, "") from None
         elif rows.dtype != bool or rows.shape != self.part.shape:
             why = f"hold_out: found {rows.dtype} {rows.shape}, expected column=value, or booleans"
             raise _wrong(f"{why} ({len(self.part)},)", "")
@@ -125,7 +129,7 @@ class Split:
         pinned = _of_units(self.pins[rows], units, len(texts), by)
         self.part[rows] = self._drawn(texts, pinned, strata[first])[units]
 
-    def _draw_genes(self, rows: Ints, of_gene: npt.NDArray[np.int16]) -> None:
+    def _draw_genes(self, rows: Ints, of_gene: Codes) -> None:
         some = self.genes.take(rows)
         used = np.unique(some.genes)
         pinned = _of_units(self.pins[rows][some.of], some.genes, len(of_gene), "gene")[used]
@@ -165,14 +169,11 @@ class Split:
         keys = np.concatenate([pairs, genes.genes[singles] + n * n, np.full(len(wild), -1)])
         of = np.concatenate([of_pairs, genes.of[singles], wild])
         groups, smallest = connected(keys, of, len(genes.ptr) - 1)
-        return groups, [
-            ""
-            if key < 0
-            else ids[key - n * n]
-            if key >= n * n
-            else f"{ids[key // n]}|{ids[key % n]}"
-            for key in smallest.tolist()
-        ]
+        texts = []
+        for key in smallest.tolist():
+            pair = f"{ids[key // n % n]}|{ids[key % n]}"
+            texts.append(pair if 0 <= key < n * n else "" if key < 0 else ids[key - n * n])
+        return groups, texts
 
     def _texts(self, rows: Ints, by: str) -> tuple[Ints, Any]:
         """The unit of some samples, and the text of each unit."""
@@ -192,7 +193,7 @@ class Split:
         known = [*self.dataset.attribute_names, *self.dataset.phenotype_names]
         if name not in known:
             raise _unknown(f"{setting}: ", "column", name, [*known, *others])
-        values = self.dataset.samples[name]
+        values: npt.NDArray[Any] = self.dataset.samples[name]
         return values if values.dtype == object else values + 0.0  # -0 and 0 are one value
 
     def _weights(self) -> list[int]:
@@ -200,7 +201,7 @@ class Split:
         whole = lcm(*(share.denominator for share in self.shares))
         return [int(share * whole) for share in self.shares]
 
-    def _drawn(self, texts: Any, pinned: npt.NDArray[np.int16], strata: Ints) -> Ints:
+    def _drawn(self, texts: Any, pinned: Codes, strata: Ints) -> Ints:
         """The part of each unit. Within a stratum, units go by their random numbers, the first ones
         to the first part.
         """
@@ -216,7 +217,7 @@ class Split:
         return part
 
     def _check(self, parts: Parts, held: Ints, wild: npt.NDArray[np.bool_]) -> None:
-        """Raises an error for a part without samples, or with none that was drawn but wild types."""
+        """Raises an error for a part without samples, or with only wild types that were drawn."""
         for number, name in enumerate(self.names):
             own = parts.codes == number
             mutants = not own.any() or (own & ~(wild & (held == _FREE))).any()
@@ -232,7 +233,7 @@ class Split:
 
 
 def place(
-    dataset: Any, genes: Perturbed, own: Ints, of_gene: Ints, names: list[str], separate: bool
+    dataset: Any, genes: Perturbed, own: Codes, of_gene: Codes, names: list[str], separate: bool
 ) -> Parts:
     """Decides into which part each sample falls: its own, or if that is -1 the one that has all of
     its genes. Other samples are unplaced, or in PART_unseenN: PART is the last part of one of their
@@ -255,11 +256,11 @@ def place(
     last = np.maximum.reduceat(of_gene[some.genes], starts)
     straddles = np.minimum.reduceat(of_gene[some.genes], starts) != last
     unseen = np.add.reduceat(~seen[some.genes], starts, dtype=np.int64)
-    key = last * (int(unseen.max()) + 1) + unseen if separate else np.zeros_like(unseen)
-    beside, number = np.unique(key[straddles], return_inverse=True)
+    width = int(unseen.max()) + 1
+    places = last.astype(np.int64) * width + unseen if separate else np.zeros_like(unseen)
+    beside, number = np.unique(places[straddles], return_inverse=True)
     part[by_genes] = last
     part[by_genes[straddles]] = len(names) + number
-    width = int(unseen.max()) + 1
     more = [f"{names[k // width]}_unseen{k % width}" for k in beside.tolist()]
     for name in {*more} & {*names}:
         raise _wrong(f"found part {name}, a name of samples that straddle parts", "rename it")
@@ -268,21 +269,21 @@ def place(
 
 def _shares(fractions: Mapping[str, Any]) -> list[Fraction]:
     """Exact fractions, whose sum is 1: 1 / 3 and np.float32(0.1) are the nearest simple ones."""
-    found = []
+    found = list[Fraction]()
     for name, value in fractions.items():
         if isinstance(value, (bool, str)) or not isinstance(value, (Real, Decimal)):
             raise TypeError(
-                f"split: found {name}={value!r:.100}, expected a fraction of the samples, or one of "
-                "the settings seed, stratify, straddling, wildtypes, hold_out, pin"
+                f"split: found {name}={value!r:.100}, expected a fraction of the samples, or one "
+                "of the settings seed, stratify, straddling, wildtypes, hold_out, pin"
             )
-        if not 0 < value <= 1 or name in ("", UNPLACED) or not name.isprintable():
+        if not 0 < float(value) <= 1 or name in ("", UNPLACED) or not name.isprintable():
             raise _wrong(f"found {name}={value}, expected a part and a fraction above 0", "")
-        exact = isinstance(value, Fraction)
-        found.append(value if exact else Fraction(float(value)).limit_denominator(10**6))
-    if abs(sum(found) - 1) > Fraction(1, 10**5):
+        found.append(Fraction(float(value)).limit_denominator(10**6))
+    total = sum(found, Fraction(0))
+    if abs(total - 1) > Fraction(1, 10**5):
         shown = ", ".join(f"{name}={value}" for name, value in fractions.items())
-        raise _wrong(f"found {shown}, which add up to {float(sum(found)):.6g}, expected 1", "")
-    return [share / sum(found) for share in found]
+        raise _wrong(f"found {shown}, which add up to {float(total):.6g}, expected 1", "")
+    return [share / total for share in found]
 
 
 def _targets(
@@ -311,7 +312,7 @@ def _targets(
     return got
 
 
-def _of_units(pins: Ints, units: Ints, count: int, by: str) -> npt.NDArray[np.int16]:
+def _of_units(pins: Ints, units: Ints, count: int, by: str) -> Codes:
     """The part that each unit is pinned to, by the pins of its samples."""
     found, some = np.full(count, _FREE, np.int16), pins != _FREE
     found[units[some]] = pins[some]

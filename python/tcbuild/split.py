@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--hold-out", action="append", metavar="COLUMN=VALUE", help="into test")
     parser.add_argument("--audit", action="store_true", help="print the audit, too")
     parser.add_argument("--out", required=True, help="parts.tsv or parts.parquet")
-    settings = vars(parser.parse_args())
+    settings = vars(parser.parse_intermixed_args())
     path, out, audit = (settings.pop(name) for name in ("dataset", "out", "audit"))
     try:
         for word in settings.pop("fractions"):

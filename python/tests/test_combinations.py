@@ -177,13 +177,11 @@ def test_refuses(dataset, tmp_path):
         found.phenotype("fitness")
 
 
-def test_takes_no_selection(tcbuild, dataset, tmp_path):
-    """The numbers of stored samples would be other samples here."""
-    selection = tmp_path / "selection.arrow"
-    tcbuild.run("select", dataset.path, "--where", "deletions() > 0", "--out", selection)
-    assert len(dataset.select(selection))
+def test_has_no_parts(dataset, tmp_path):
+    """The rows of stored samples would be other samples here."""
+    dataset.split(train=1, by="sample").save(tmp_path / "parts.tsv")
     with pytest.raises(reader.errors.SelectionError, match="combinations"):
-        dataset.combinations(dataset.genes, 2).select(selection)
+        dataset.combinations(dataset.genes, 2).parts(tmp_path / "parts.tsv")
 
 
 def test_batches_for_torch(dataset):

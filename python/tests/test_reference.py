@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import tcbuild
+from tcbuild import open as open_dataset
 from tcbuild._lazy import lazy_property
 
 ROOMS = ["tcbuild", *(f"tcbuild.{name}" for name in ("errors", *tcbuild._ROOMS))]
@@ -152,8 +153,8 @@ def folder(tcbuild, tmp_path_factory) -> Path:
         anndata.AnnData(np.ones((4, 2))).write_h5ad(folder / "screen.h5ad")
     own = ("--perturbations", folder / "screen.csv", "--attributes=medium", "--allow-wildtype")
     tcbuild.run("incidence", *graph, *own, "--out", folder / "screen")
-    parts = ("--fractions=train=0.8", "--fractions=test=0.2", "--by=sample")
-    tcbuild.run("split", folder / "cell/dataset", *parts, "--out", folder / "split")
+    dataset = open_dataset(folder / "cell/dataset")
+    dataset.split(train=0.8, test=0.2, by="sample").save(folder / "parts.tsv")
     return folder
 
 

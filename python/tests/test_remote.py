@@ -140,16 +140,15 @@ def test_in_many_threads(built, server):
     assert got == [want] * 6
 
 
-def test_selections_at_a_url(tcbuild, copied):
+def test_parts_at_a_url(copied):
     state, path = copied
-    tcbuild.run("select", path, "--where", "fitness > 0", "--out", path.parent / "s.arrow")
-    want = reader.open(path).select(path.parent / "s.arrow").indices
+    parts = reader.open(path).split(train=0.5, test=0.5, by="sample")
+    parts.save(path.parent / "parts.tsv")
     dataset = reader.open(f"{state.url}/cell")
-    assert dataset.select(f"{state.url}/s.arrow").indices.tolist() == want.tolist()
-    with pytest.raises(FileNotFoundError):
-        dataset.select(f"{state.url}/t.arrow")
-    with pytest.raises(reader.errors.SelectionError, match="hint: "):
-        dataset.select(f"{state.url}/cell/manifest.json")
+    assert dataset.parts(f"{state.url}/parts.tsv").codes.tolist() == parts.codes.tolist()
+    for name in ("none.tsv", "cell/manifest.json"):
+        with pytest.raises(reader.errors.SelectionError, match="hint: "):
+            dataset.parts(f"{state.url}/{name}")
 
 
 def complaint(error, *parts):
