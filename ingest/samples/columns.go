@@ -70,9 +70,9 @@ func isNoted(name string) bool {
 }
 
 // identifier matches plain names of columns that say which sample or gene a row is of. pandas calls
-// columns Unnamed: 0 that have no name.
-var identifier = regexp.MustCompile(`^(id|sample|sampleid|strain|genes?|geneid|barcode|` +
-	`unnamed:[0-9]+)$`)
+// an index without a name Unnamed: 0 or index.
+var identifier = regexp.MustCompile(`^(id|(sample|strain|genes?|barcode)(id|name)?|` +
+	`unnamed:[0-9]+|index)$`)
 
 func newColumnTable(
 	path string, spec *reading, names []string, kind func(column int) table.Kind,

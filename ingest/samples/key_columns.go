@@ -83,27 +83,28 @@ func findReserved(path string, columns []string, name string) (at int, found boo
 	return at, found, err
 }
 
-// findGenesColumn finds the column of genes by its name: genes, or else gene.
+// findGenesColumn finds the column of genes by its name: genes, or else gene. A column that may hold
+// their second genes is an error.
 func findGenesColumn(columns []string, path string) ([]string, error) {
 	at, found, err := findReserved(path, columns, defaultGenesColumn)
-	if err != nil || found {
-		return []string{columns[at]}, err
+	if err == nil && !found {
+		at, found, err = findReserved(path, columns, "gene")
 	}
-	if at, found, err = findReserved(path, columns, "gene"); err != nil || !found {
+	if err != nil || !found {
 		return []string{defaultGenesColumn}, err
 	}
-	further := []string{columns[at]}
+	genes := []string{columns[at]}
 	for _, name := range columns {
 		if furtherGene.MatchString(name) {
-			further = append(further, name)
+			genes = append(genes, name)
 		}
 	}
-	if len(further) == 1 {
-		return further, nil
+	if len(genes) > 1 {
+		err = fault.New(fault.Input, "name them with genes_columns",
+			"read perturbations %s: found columns %s, expected one of genes",
+			path, fault.List(genes))
 	}
-	return nil, fault.New(fault.Input, "name them with genes_columns",
-		"read perturbations %s: found columns %s, expected one of genes",
-		path, fault.List(further))
+	return genes, err
 }
 
 // findID finds the column of sample ids, by its name or the default name.

@@ -51,6 +51,10 @@ func TestReservedColumns(t *testing.T) {
 		{"genes,Perturbation_Type,perturbation type", "A,deletion,deletion", Spec{}, "",
 			`found columns "Perturbation_Type" and "perturbation type", expected one column ` +
 				`perturbation_type`},
+		{"Genes,gene 2,y", "A,B,1", Spec{}, "",
+			"found columns Genes, gene 2, expected one of genes"},
+		{"genes,gene 2,y", "A,B,1", Spec{GenesColumns: []string{"genes"}}, "y? / gene 2",
+			`0 [0] [1] "B"`},
 		{" genes,y", "A,1", Spec{}, "", `found column " genes", expected a name without spaces`},
 		{"genes,kinds ", "A,deletion", Spec{}, "",
 			`found column "kinds ", expected a name without spaces`},
@@ -87,7 +91,7 @@ func TestReservedColumns(t *testing.T) {
 // Numbers in a column that is named like an id are never a phenotype unless the spec says so.
 func TestIdentifiers(t *testing.T) {
 	for _, name := range []string{"id", "ID", "Sample", "strain", "Gene ID", "gene-id", "GeneID",
-		"BARCODE", "Unnamed: 0", "unnamed: 1", "gene", "Unnamed: 0.1"} {
+		"BARCODE", "Strain_ID", "sample name", "index", "Unnamed: 0", "unnamed: 1", "gene", "Unnamed: 0.1"} {
 		path := inputs.Write(t, "p.csv", "genes,"+name+",y\nA,5,1\nB,7,2\n")
 		_, err := openFile(path, threeGenes, Spec{})
 		want := fmt.Sprintf("read perturbations %s: column %q: found numbers under the name of an "+
