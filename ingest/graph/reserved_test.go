@@ -1,9 +1,16 @@
 package graph
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -69,5 +76,34 @@ func TestReservedNameTwice(t *testing.T) {
 		_, _, err := Read(dir)
 		testrun.CheckInputError(t, err,
 			"read "+test.what+" "+dir+"/"+test.file+": found columns "+test.want)
+	}
+}
+
+// A graph stores no values whose meaning an extension type has.
+func TestExtensionTypes(t *testing.T) {
+	for name, want := range map[string]string{
+		"id":   "expected text or integers",
+		"when": "expected a type that a graph can store",
+	} {
+		dir := folder(t, map[string]string{"nodes": "folder"})
+		path := filepath.Join(dir, "nodes", "gene.arrow")
+		values := ingest.TextColumn(name, []string{"A"}).Values
+		fields := []arrow.Field{{Name: name, Type: values.DataType(), Metadata: arrow.NewMetadata(
+			[]string{"ARROW:extension:name"}, []string{"arrow.json"})}}
+		arrays := []arrow.Array{values}
+		if name != "id" {
+			fields = append(fields, arrow.Field{Name: "id", Type: arrow.BinaryTypes.String})
+			arrays = append(arrays, values)
+		}
+		w, err := arrowfile.Create(path, fields)
+		if err == nil {
+			err = errors.Join(w.Write(arrays...), w.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = Read(dir)
+		testrun.CheckInputError(t, err, fmt.Sprintf(
+			"read nodes %s: column %q: found type extension<arrow.json>, %s", path, name, want))
 	}
 }
