@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow as pa
 from tcbuild._asked import Asked
 from tcbuild._files.manifest import Manifest
 from tcbuild._files.remote import location
+from tcbuild._files.scratch import new_folder
 from tcbuild._graph.cell import Cell
 from tcbuild._graph.graph import CellGraph
 from tcbuild._masks.computed import ComputedMasks
@@ -21,6 +23,7 @@ from tcbuild._masks.incidence import CSR
 from tcbuild._masks.masks import Bytes, Positions, ascending, write_masks
 from tcbuild._masks.removal import Removal
 from tcbuild._masks.shards import ShardMasks
+from tcbuild._parquet import write_parquet
 from tcbuild._sample import Sample
 from tcbuild._table.columns import Rows, as_array, take
 from tcbuild._table.combinations import Combinations, gene_numbers
@@ -463,6 +466,32 @@ class Dataset(Asked):
             columns: names of those wanted, in this order; None for all
         """
         return self.samples.to_polars(columns)
+
+    def to_parquet(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes the samples and the graph as Parquet files: samples.parquet, nodes/TYPE.parquet
+        and edges/TYPE.parquet. It holds 2,048 samples in memory: 256 MB for a yeast graph.
+
+        Each has its id, the ids (genes) and names of its deleted genes, phenotypes, attributes, and
+        for each type of nodes and edges the list removed_TYPE of the rows, from 0, that it removes.
+
+        Args:
+            folder: to create
+
+        Returns:
+            The path of the folder.
+
+        Raises:
+            InputError: a phenotype or attribute has the name of another column
+            DatasetError: the folder exists, or cannot be written
+
+        Examples:
+            >>> folder = dataset[:10].to_parquet("ten")
+            >>> pd.read_parquet(folder / "samples.parquet")["genes"].str.len().tolist()
+            [...]
+        """
+        with new_folder(Path(folder), "write") as (made, out):
+            write_parquet(self, made)
+        return out
 
     @property
     def mask_basis(self) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import errno
 import glob
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
@@ -18,10 +16,10 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from tcbuild import _program
 from tcbuild._dataset import Dataset, as_dataset
-from tcbuild._files.scratch import scratch_beside
-from tcbuild.errors import DatasetError, InputError, SettingsError, missing_package
+from tcbuild._files.scratch import new_folder
+from tcbuild._parquet import write_parquet
+from tcbuild.errors import InputError, SettingsError, missing_package
 
 # A folder of a machine, or an address with a password or a token. After a space, /L/h is a unit.
 _ROOTS = "home|Users|root|tmp|var|mnt|media|opt|srv|data|scratch|work"
@@ -31,7 +29,11 @@ _PRIVATE = (
     r"|(?i:\w://\S*[?&][^=&\s]*(token|sig|key|secret|password|credential)[^=&\s]*=)"
 )
 _TYPES = {"string": "TEXT", "int": "INTEGER", "uint": "INTEGER", "float": "FLOAT"}
-_TYPES |= {"double": "FLOAT", "bool": "BOOL"}  # Croissant's by Arrow's, without the width
+_TYPES |= {
+    "double": "FLOAT",
+    "halffloat": "FLOAT",
+    "bool": "BOOL",
+}  # Croissant's by Arrow's, without the width
 _CARD = """---
 pretty_name: {pretty_name}
 {license_id}
@@ -65,7 +67,7 @@ def publish(
     """Writes a dataset as a folder for Hugging Face and other catalogues. It needs the package
     mlcroissant (the extra publish).
 
-    It has the files of `tcbuild export`; a card, README.md, that names them, so that
+    It has the files of Dataset.to_parquet; a card, README.md, that names them, so that
     `datasets.load_dataset(folder)` gives the samples; and croissant.json, which describes them and
     their origin in Croissant 1.1. Of inputs it has names and digests, never folders.
 
@@ -100,9 +102,8 @@ def publish(
             f"publish {whole.path}: found a view, combinations or a URL, expected a whole dataset",
             "publish a dataset's folder; to leave samples out, build it with where=…",
         )
-    with _new_folder(Path(folder)) as (scratch, out):
-        made = scratch / out.name
-        _program.run("export", whole.path, f"--out={made}", names={str(made): str(out)})
+    with new_folder(Path(folder), "publish") as (made, out):
+        write_parquet(whole, made)
         files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*.parquet"))
         files.sort(key=lambda file: file != "samples.parquet")  # the first table is the default
         tables = {_config(file): file for file in files}
@@ -122,32 +123,6 @@ def publish(
         (made / "croissant.json").write_text(described + "\n", encoding="utf-8")
         mlcroissant.Dataset(made / "croissant.json")  # an error if it is not valid
     return out
-
-
-@contextmanager
-def _new_folder(named: Path) -> Iterator[tuple[Path, Path]]:
-    """A temporary folder, in which a folder of the same name is made, and the path that it then
-    gets.
-    """
-    # The folder of the path is resolved once: what is checked is what is written.
-    out = Path(os.path.realpath(named.parent)) / named.name
-    exists = SettingsError(f"publish {named}: it already exists", "remove it, or name another")
-    if not named.name or named.name == "..":
-        raise exists
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_beside(out) as scratch:
-            if os.path.lexists(out):
-                raise exists
-            yield scratch, out
-            (scratch / out.name).rename(out)
-    except OSError as error:
-        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and os.path.lexists(out):
-            raise exists from error  # another process was first
-        raise DatasetError(
-            f"publish {out}: {error.strerror or error}",
-            "check the permissions and the free space of its folder",
-        ) from error
 
 
 def _config(file: str) -> str:
@@ -180,7 +155,9 @@ def _refuse_private(file: str, path: Path) -> None:
     parquet, compute = import_module("pyarrow.parquet"), import_module("pyarrow.compute")
     for batch in parquet.ParquetFile(path).iter_batches():
         for name, column in zip(batch.schema.names, batch.columns):
-            texts = column.flatten() if pa.types.is_list(column.type) else column
+            texts = column
+            while pa.types.is_list(texts.type):
+                texts = texts.flatten()
             if not pa.types.is_string(texts.type):
                 continue
             if found := texts.filter(compute.match_substring_regex(texts, _PRIVATE)).to_pylist():
@@ -236,8 +213,10 @@ def _croissant(
         return mlc.RecordSet(ctx=ctx, id=quote(name), name=name, fields=fields)
 
     def field(table: str, file: str, column: Any, description: str | None) -> Any:
-        is_list = pa.types.is_list(column.type)
-        kind = str(column.type.value_type if is_list else column.type).rstrip("0123456789")
+        type_of_value, shape = column.type, list[str]()
+        while pa.types.is_list(type_of_value):
+            type_of_value, shape = type_of_value.value_type, [*shape, "-1"]
+        kind = str(type_of_value).rstrip("0123456789")
         # in an address, . and .. would mean something else
         name = quote(column.name, safe="") if column.name.strip(".") else len(column.name) * "%2E"
         return mlc.Field(
@@ -245,12 +224,12 @@ def _croissant(
             id=f"{quote(table)}/{name}",
             name=column.name,
             description=description,
-            data_types=[getattr(mlc.DataType, _TYPES[kind])],
+            data_types=[getattr(mlc.DataType, _TYPES.get(kind, "TEXT"))],
             source=mlc.Source(
                 ctx=ctx, file_object=quote(file), extract=mlc.Extract(column=column.name)
             ),
-            is_array=is_list or None,
-            array_shape="-1" if is_list else None,
+            is_array=bool(shape) or None,
+            array_shape=",".join(shape) or None,
         )
 
     described: dict[str, Any] = mlc.Metadata(

@@ -4,19 +4,18 @@ says.
 
 from __future__ import annotations
 
-import datetime
 import shutil
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from builds import BUILDS
 from cases import CASES, CASES_AND_RULES, SHARDS, Case
+from test_parquet import graph_of_types, rows
 
 EVERYTHING = CASES[0]
 MANY = Case("several row groups", samples=4097, most_deleted=3, edges=20)
@@ -24,21 +23,6 @@ MANY = Case("several row groups", samples=4097, most_deleted=3, edges=20)
 
 def of_mask(want: list[dict], mask: str) -> list[list[int]]:
     return [sample["masks"][mask]["removed"] for sample in want]
-
-
-def rows(want: list[dict]) -> list[dict]:
-    """The rows of samples.parquet."""
-    return [
-        {
-            "sample_id": sample["sample_id"],
-            "genes": sample["genes"],
-            "names": sample["genes"],
-            **sample["phenotypes"],
-            **sample["attributes"],
-            **{f"removed_{name}": mask["removed"] for name, mask in sample["masks"].items()},
-        }
-        for sample in want
-    ]
 
 
 @pytest.fixture
@@ -136,33 +120,6 @@ def test_graph_alone(tcbuild, built_once, tmp_path):
     assert duckdb.from_parquet(str(tmp_path / "parquet/samples.parquet")).fetchall() == []
     with np.load(tmp_path / "npz/removed/gene.npz") as arrays:
         assert arrays["indptr"].tolist() == [0] and arrays["shape"][0] == 0
-
-
-def graph_of_types(folder: Path) -> dict[str, pa.Array]:
-    """Writes a graph of two genes with columns of many types, and returns these."""
-    day = datetime.date(2026, 1, 31)
-    columns = {
-        "text": pa.array(["(x)", None]),
-        "large": pa.array(["Δ", None], pa.large_string()),
-        "entry": pa.array(["a", None]).dictionary_encode(),
-        "lists": pa.array([["a", "b"], []], pa.list_(pa.string())),
-        "with_null": pa.array([["a", None], ["b"]], pa.list_(pa.string())),
-        "truth": pa.array([True, None]),
-        "int8": pa.array([-128, None], pa.int8()),
-        "uint32": pa.array([2**32 - 1, 0], pa.uint32()),
-        "uint64": pa.array([2**64 - 1, None], pa.uint64()),
-        "int64": pa.array([-(2**63), None], pa.int64()),
-        "half": pa.array(np.float16([0.1, 2])),
-        "single": pa.array([0.1, None], pa.float32()),
-        "double": pa.array([0.1, None], pa.float64()),
-        "day": pa.array([day, None]),
-        "nothing": pa.nulls(2),
-    }
-    table = pa.table({"id": ["A", "B"], "name": ["one", "A"]} | columns)
-    (folder / "nodes").mkdir(parents=True)
-    with pa.ipc.new_file(folder / "nodes/gene.arrow", table.schema) as out:
-        out.write_table(table)
-    return columns
 
 
 def test_columns_of_the_graph(tcbuild, tmp_path):

@@ -22,7 +22,7 @@ from cases import SHARDS, Case
 from conftest import REPOSITORY
 from tcbuild import _publish
 from tcbuild._files.scratch import scratch_beside
-from test_export import rows
+from test_parquet import rows
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 datasets = pytest.importorskip("datasets", reason="datasets is not installed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO
 
-from tcbuild.errors import BuildError
+from tcbuild.errors import BuildError, DatasetError, SettingsError
 
 
 @contextmanager
@@ -48,6 +49,34 @@ def _new(out: Path) -> tuple[Path, IO[bytes]]:
         if lock := _locked(folder):
             return folder, lock
         # another process has just removed it, as a killed process's
+
+
+@contextmanager
+def new_folder(named: Path, doing: str) -> Iterator[tuple[Path, Path]]:
+    """An empty folder, and the path that it gets if nothing goes wrong.
+
+    doing: what errors say, such as "publish"
+    """
+    # The folder of the path is resolved once: what is checked is what is written.
+    out = Path(os.path.realpath(named.parent)) / named.name
+    exists = SettingsError(f"{doing} {named}: it already exists", "remove it, or name another")
+    if not named.name or named.name == "..":
+        raise exists
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(out) as scratch:
+            if os.path.lexists(out):
+                raise exists
+            (made := scratch / out.name).mkdir()
+            yield made, out
+            made.rename(out)
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and os.path.lexists(out):
+            raise exists from error  # another process was first
+        raise DatasetError(
+            f"{doing} {out}: {error.strerror or error}",
+            "check the permissions and the free space of its folder",
+        ) from error
 
 
 def _sweep(beside: Path, name: str) -> None:

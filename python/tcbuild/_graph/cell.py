@@ -56,17 +56,16 @@ class Cell:
     def graph(self) -> CellGraph:
         return self._load(self._sizes)
 
+    def table(self, name: str) -> pa.Table:
+        """The table of a node or edge type, as its file has it."""
+        folder = "nodes" if is_node_type(name) else "edges"
+        return self._read(_whole, f"graph/{folder}/{name}.arrow")
+
     def _load(self, names: Collection[str]) -> CellGraph:
         """The graph's tables of these names, in canonical order."""
 
-        def read(name: str) -> pa.Table:
-            return self._read(
-                _whole,
-                f"graph/{'nodes' if is_node_type(name) else 'edges'}/{name}.arrow",
-            )
-
         try:
-            graph = load_graph(names, read)
+            graph = load_graph(names, self.table)
         except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
             raise DamagedFileError(
                 f"read {self._manifest.folder / 'graph'}: {error}", RESTORE
