@@ -18,11 +18,22 @@ try:
     from tcbuild.pyg._cell_graph import cell_graph
     from tcbuild.pyg._collate import Collater
     from tcbuild.pyg._dataset import Dataset, Sample
+    from tcbuild.pyg._layers import GCNConv, GINConv, SAGEConv
     from tcbuild.pyg._loader import DataLoader
 except ModuleNotFoundError as error:
     raise _missing_package("tcbuild.pyg", error) from error
 
-__all__ = ["Batch", "Collater", "DataLoader", "Dataset", "Sample", "cell_graph"]
+__all__ = [
+    "Batch",
+    "Collater",
+    "DataLoader",
+    "Dataset",
+    "GCNConv",
+    "GINConv",
+    "SAGEConv",
+    "Sample",
+    "cell_graph",
+]
 
 
 def __dir__() -> list[str]:

@@ -226,5 +226,4 @@ class Edges(Blocks):
     def __init__(self, stored: tcbuild.Dataset, token: str):
         super().__init__(stored, token)
         self._parts: dict[str, Part] = {}
-        self.adjacencies: dict[Any, Any] = {}
-        self.rules: dict[torch.device, Any] = {}
+        self.shared: dict[Any, Any] = {}  # what _shared.py makes of the graph, by device

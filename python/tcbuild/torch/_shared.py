@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from tcbuild._graph.graph import MRM, ends_of, split_edge_type
 from tcbuild._masks.incidence import CSR
-from tcbuild.errors import unknown_name
+from tcbuild.errors import ByName
 from tcbuild.torch._blocks import Edges
 from tcbuild.torch._reaction_rules import ReactionRules
 
-REMOVABLE = ("gene", "reaction")  # all samples keep the nodes of other types
-
 
 class Rows(NamedTuple):
-    """Edges grouped by the nodes at one of their ends, in compressed sparse rows.
+    """Edges grouped by the nodes at one end, in compressed sparse rows.
 
     offsets: int32 [N + 1], node n has the entries offsets[n] to offsets[n + 1]
     others: int32 [E], the node at the other end of each entry
@@ -31,18 +27,13 @@ class Rows(NamedTuple):
     others: Tensor
     order: Tensor
 
-    @classmethod
-    def of(
-        cls, ends: npt.NDArray[np.int32], others: npt.NDArray[np.int32], count: int, device: Any
-    ) -> Rows:
-        """Groups edges by ends, which are below count."""
-        rows = CSR.of_pairs(ends, np.arange(len(ends), dtype=np.int32), count)
-        arrays = rows.offsets, others[rows.positions], rows.positions
-        return cls(*(torch.from_numpy(each).to(device) for each in arrays))
+    @property
+    def nodes(self) -> int:
+        return self.offsets.size(0) - 1
 
 
 class Adjacency(NamedTuple):
-    """The edges of a type on a device: 16 bytes per edge.
+    """The edges of a type on a device, 16 bytes per edge.
 
     loops: int64 [L], the self loops among them; looping: int64 [L], their nodes
     """
@@ -56,69 +47,36 @@ class Adjacency(NamedTuple):
     def of(cls, edges: Edges, name: str, device: torch.device) -> Adjacency:
         """Groups the edges of a type, once for all batches."""
         key = name, device
-        if key not in edges.adjacencies:
+        if key not in edges.shared:
+            both, types = edges.of_type(name), ends_of(name)
+            loops = np.flatnonzero(both[0] == both[1]) if types[0] == types[1] else np.arange(0)
+            arrays = [loops, both[0, loops].astype(np.int64)]
+            for end in (1, 0):
+                nodes = len(edges.stored.graph.nodes[types[end]])
+                rows = CSR.of_pairs(both[end], np.arange(both.shape[1], dtype=np.int32), nodes)
+                arrays += [rows.offsets, both[1 - end][rows.positions], rows.positions]
             with torch.inference_mode(False):
-                edges.adjacencies.setdefault(key, cls._grouped(edges, name, device))
-        found: Adjacency = edges.adjacencies[key]
+                tensors = [torch.from_numpy(each).to(device) for each in arrays]
+            edges.shared[key] = cls(Rows(*tensors[2:5]), Rows(*tensors[5:]), *tensors[:2])
+        found: Adjacency = edges.shared[key]
         return found
 
-    @classmethod
-    def _grouped(cls, edges: Edges, name: str, device: torch.device) -> Adjacency:
-        sources, targets = edges.of_type(name)
-        types = ends_of(name)
-        counts = [len(edges.stored.graph.nodes[node_type]) for node_type in types]
-        same = (sources == targets) & (types[0] == types[1])
-        loops = np.flatnonzero(same)
-        return cls(
-            Rows.of(targets, sources, counts[1], device),
-            Rows.of(sources, targets, counts[0], device),
-            torch.from_numpy(loops).to(device),
-            torch.from_numpy(sources[loops].astype(np.int64)).to(device),
-        )
 
-
-class Keep(Mapping[str, Tensor]):
-    """Which nodes each sample keeps, bool [B, N] by node type, made at their first use."""
-
-    def __init__(self, edges: Edges, genes: Tensor, ptr: Tensor):
-        self.device = genes.device
-        self.edges_left: dict[str, Tensor] = {}  # float32 [B, N_target] by edge type
-        self._edges, self._genes, self._ptr = edges, genes, ptr
-        self._made: dict[str, Tensor] = {}
-
-    def __getitem__(self, node_type: str) -> Tensor:
-        if node_type not in self._made:
-            if node_type not in (nodes := self._edges.stored.graph.nodes):
-                raise unknown_name("node type", node_type, nodes)
-            with torch.inference_mode(False), torch.no_grad():
-                self._made[node_type] = self._make(node_type, len(nodes[node_type]))
-        return self._made[node_type]
-
-    def _make(self, node_type: str, count: int) -> Tensor:
-        size = len(self._ptr) - 1
-        if node_type not in REMOVABLE:
-            return torch.ones((), dtype=torch.bool, device=self.device).expand(size, count)
-        if node_type == "reaction":
-            found: Tensor = self._rules()(self["gene"])
-            return found
-        keep = torch.ones(size, count, dtype=torch.bool, device=self.device)
-        samples = torch.repeat_interleave(self._ptr.diff(), output_size=len(self._genes))
-        keep.view(-1).index_fill_(0, samples * count + self._genes, False)
-        return keep
-
-    def _rules(self) -> ReactionRules:
-        rules, edges = self._edges.rules, self._edges
-        if self.device not in rules:
+def _kept_nodes(edges: Edges, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
+    """Which nodes the samples keep that delete genes[ptr[b]:ptr[b + 1]]."""
+    counts = {node_type: len(ids) for node_type, ids in edges.stored.graph.nodes.items()}
+    size, device = len(ptr) - 1, genes.device
+    every = torch.ones((), dtype=torch.bool, device=device)
+    keep = {node_type: every.expand(size, count) for node_type, count in counts.items()}
+    keep["gene"] = keep["gene"].contiguous()
+    samples = torch.repeat_interleave(ptr.diff(), output_size=len(genes))
+    keep["gene"].view(-1).index_fill_(0, samples * counts["gene"] + genes, False)
+    if "reaction" in keep:
+        if (key := ("reaction", device)) not in edges.shared:
             rule = edges.stored.manifest["options"]["reaction_rule"]
-            rules[self.device] = ReactionRules(edges.stored.graph, rule).to(self.device)
-        found: ReactionRules = rules[self.device]
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._edges.stored.graph.nodes)
-
-    def __len__(self) -> int:
-        return len(self._edges.stored.graph.nodes)
+            edges.shared[key] = ReactionRules(edges.stored.graph, rule).to(device)
+        keep["reaction"] = edges.shared[key](keep["gene"])
+    return ByName("node type", keep)
 
 
 class SharedEdges(NamedTuple):
@@ -142,7 +100,7 @@ class SharedGraph:
         raise NotImplementedError
 
     @property
-    def keep(self) -> Keep:
+    def keep(self) -> dict[str, Tensor]:
         """By node type bool [B, N], true where a sample keeps a node: computed from the deleted
         genes and the reaction rule on the batch's device, which is not waited for. Later changes to
         masks are not in it.
@@ -151,14 +109,17 @@ class SharedGraph:
             >>> tcbuild.torch.collate(dataset[:4], masks=None).keep["gene"].sum(1)
             tensor([57, 57, 57, 58])
         """
-        found: Keep | None = vars(self).get("_keep")
-        if found is None or found.device != self._device():
-            found = vars(self)["_keep"] = Keep(self._of_graph(), *self.deleted_genes())
+        device, keep = vars(self).get("_keep", (None, None))
+        if device != self._device():
+            with torch.inference_mode(False), torch.no_grad():
+                keep = _kept_nodes(self._of_graph(), *self.deleted_genes())
+            vars(self)["_keep"] = self._device(), keep
+        found: dict[str, Tensor] = keep
         return found
 
-    def shared_edges(self) -> dict[tuple[str, str, str], SharedEdges]:
-        """By edge type, but for hyperedges, what tcbuild.pyg's layers, alone or in a HeteroConv,
-        take in place of an edge_index. No edge is copied.
+    def shared_edges(self) -> dict[Any, SharedEdges]:
+        """What tcbuild.pyg's layers, alone or in a HeteroConv, take in place of an edge_index: by
+        edge type, such as ("gene", "physical", "gene"), but for hyperedges. No edge is copied.
         """
         names = self._of_graph().stored.graph.edges
         return {split_edge_type(name): SharedEdges(self, name) for name in names if name != MRM}
