@@ -51,7 +51,8 @@ class GINConv(_Shared, pyg.GINConv):  # type: ignore[misc]
     [B * N, F]: as fast as propagate. For `aggr` sum or mean.
 
     Examples:
-        >>> batch = tcbuild.torch.collate(dataset[:4], masks=None)
+        >>> import torch
+        >>> batch = next(iter(tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset), 4)))
         >>> layer = tcbuild.pyg.GINConv(torch.nn.Linear(16, 16))
         >>> edges = batch.shared_edges()["gene", "physical", "gene"]
         >>> layer(torch.ones(4, 60, 16), edges).shape

@@ -63,6 +63,7 @@ def propagate(
 
     Examples:
         >>> batch = tcbuild.torch.collate(dataset[:4], masks=None)
+        >>> import torch
         >>> x = torch.ones(4, 60, 16)
         >>> tcbuild.torch.propagate(x, batch, "gene__physical__gene").shape
         torch.Size([4, 60, 16])
