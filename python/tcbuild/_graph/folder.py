@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from tcbuild._graph.names import Names
+from tcbuild._tables import as_table
 from tcbuild.errors import InputError
 
 _SEPARATORS = {".tsv": "\t", ".csv": ","}
@@ -20,12 +21,13 @@ _SEPARATORS = {".tsv": "\t", ".csv": ","}
 def names_of(graph: Any) -> Names:
     """The names of a graph's genes.
 
-    graph: a folder, or tables by type; these may carry names of other genes, as the table `names`,
-        and `ignore_case`
+    graph: a folder, or tables by type, also those of tcbuild.sources
     """
+    if hasattr(graph, "_resolver"):
+        found: Names = graph._resolver()
+        return found
     if isinstance(graph, Mapping):
-        others, ignore_case = getattr(graph, "names", None), getattr(graph, "ignore_case", False)
-        return Names(_split(_arrow(graph["gene"])), _split(_arrow(others)), ignore_case)
+        return Names(_split(as_table(graph["gene"], "graph (gene)")), None, False)
     if not isinstance(graph, (str, os.PathLike)):
         raise TypeError(
             f"read names: found a graph of type {type(graph).__name__}, expected a folder or tables"
@@ -53,15 +55,9 @@ def _read(folder: Path) -> pa.Table | None:
     return None
 
 
-def _arrow(table: Any) -> pa.Table | None:
-    from tcbuild._tables import as_table  # which imports this package
-
-    return None if table is None else as_table(table, "graph (gene)")
-
-
-def _split(table: pa.Table | None) -> pa.Table | None:
+def _split(table: pa.Table) -> pa.Table:
     """The table with aliases as lists."""
-    if table is None or "aliases" not in table.column_names:
+    if "aliases" not in table.column_names:
         return table
     place = table.column_names.index("aliases")
     texts = table.column(place)

@@ -81,6 +81,10 @@ class Graph(dict[Any, pl.DataFrame]):
             )
         return genes, outside
 
+    def _resolver(self) -> Names:
+        genes, outside = self._with_names()
+        return Names(genes.to_arrow(), outside.to_arrow(), self.ignore_case)
+
     def _rows(self, kind: str, names: Iterable[str]) -> tuple[dict[str, int], list[str]]:
         """The rows of the nodes that names mean, and names that mean several genes."""
         if kind != "gene":
@@ -90,8 +94,7 @@ class Graph(dict[Any, pl.DataFrame]):
                     f'add them first: graph["{kind}"] = pl.DataFrame({{"id": [...]}})',
                 )
             return {text: row for row, text in enumerate(self[kind]["id"])}, []
-        genes, outside = self._with_names()
-        resolver, count = Names(genes.to_arrow(), outside.to_arrow(), self.ignore_case), len(genes)
+        resolver, count = self._resolver(), len(self["gene"])
         owners = {name: resolver.owners(name) for name in names}
         meant = {name: of[0] for name, of in owners.items() if len(of) == 1 and of[0] < count}
         return meant, [name for name, of in owners.items() if len(of) > 1 and min(of) < count]
