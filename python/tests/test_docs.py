@@ -243,42 +243,95 @@ def write(folder: Path, name: str, *rows: str, delimiter: str = "\t") -> None:
     (folder / name).write_text("".join(f"{line}\n" for line in lines))
 
 
-def excel_table(folder: Path, tcbuild: Tcbuild) -> None:
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+def excel(folder: Path, tcbuild: Tcbuild) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     small_graph(folder)
-    rows = [("007", "YAL001C; YAL002W", 0.5), ("008", "YBR010W", None)]
-    table = pd.DataFrame(rows, columns=["Strain", "ORFs", "Growth rate"])
-    table.to_excel(folder / "screen.xlsx", sheet_name="fitness", index=False)
+    book = openpyxl.Workbook()
+    book.active.append(["README: what the columns mean"])
+    sheet = book.create_sheet("fitness")
+    rows = [["Table S1"], [], ["Medium", "Strain", "ORFs", "Growth rate"]]
+    rows += [["YPD", "007", "YAL001C; YAL002W", 0.5], [None, "008", "YBR010W", None]]
+    rows += [["SC", "009", "YAL002W", 0.7], ["* of two plates"]]
+    for row in rows:
+        sheet.append(row)
+    sheet.merge_cells("A4:A5")
+    book.save(folder / "screen.xlsx")
 
 
-def standard_names(folder: Path, tcbuild: Tcbuild) -> None:
-    small_graph(folder)
-    feature = "S{}\tORF\tVerified\t{}\t{}" + 11 * "\t" + "\n"
-    names = ("YAL001C", "TFC3"), ("YAL002W", "VPS8")
-    text = "".join(feature.format(k, *pair) for k, pair in enumerate(names))
-    (folder / "SGD_features.tab").write_text(text)
-    write(folder, "names.tsv", "genes fitness", "VPS8|TFC3 0.5", "VPS8 0.9")
-    write(folder, "uniprot.tsv", "entry locus gene_name", "P34111 YAL001C TFC3")
-    write(folder, "entries.tsv", "genes fitness", "P34111 0.7")
+def check_excel(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    first, second, third = tcbuild.samples(folder / "excel", 3)
+    assert (first["sample_id"], first["genes"]) == ("007", ["YAL001C", "YAL002W"])
+    assert second["phenotypes"] == {"Growth rate": None}
+    media = [sample["attributes"] for sample in (first, second, third)]
+    assert media == [{"Medium": "YPD"}, {"Medium": "YPD"}, {"Medium": "SC"}]
 
 
 def replicates(folder: Path, tcbuild: Tcbuild) -> None:
-    genes = [f"YAL00{k}C" for k in range(1, 6)]
-    small_graph(folder, " ".join(genes))
-    rows = [
-        f"{gene} {0.1 * k} {k} {medium}"
-        for k in (1, 2)
-        for gene in genes
-        for medium in ("YPD", "SC")
-    ]
-    write(folder, "replicates.csv", "genes fitness replicate medium", *rows, delimiter=",")
+    small_graph(folder)
+    rows = ["YAL001C|YAL002W YPD 0.1 3", "YAL002W|YAL001C YPD 0.3 4", "YAL001C SC 1 1"]
+    write(folder, "replicates.csv", "genes medium fitness fitness_std", *rows, delimiter=",")
+
+
+def check_replicates(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    alone, both = (row["phenotypes"] for row in tcbuild.samples(folder / "means", 2))
+    assert both["fitness"] == pytest.approx(0.2) and both["fitness_n"] == 2
+    assert both["fitness_sd"] == pytest.approx(0.02**0.5)
+    assert both["fitness_std"] == pytest.approx(12.5**0.5)
+    assert alone == {"fitness": 1, "fitness_n": 1, "fitness_sd": None, "fitness_std": 1}
 
 
 def missing_phenotypes(folder: Path, tcbuild: Tcbuild) -> None:
     small_graph(folder)
-    rows = "genes,fitness\nYAL001C,0.5\nYAL002W,\nYBR010W,NA\n"
+    rows = "genes,fitness\nYAL001C,0.5\nYAL002W,\nYBR010W,NA\nYAL002W,failed\n"
     (folder / "screen.csv").write_text(rows)
+
+
+def check_missing_phenotypes(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    assert [row["phenotypes"] for row in tcbuild.samples(folder / "measured", 1)] == [
+        {"fitness": 0.5}
+    ]
+
+
+def depmap(folder: Path, tcbuild: Tcbuild) -> None:
+    small_graph(folder, "A1BG NAT2")
+    text = ",A1BG (1),NAT2 (10),ADA (100)\nACH-1,-0.12,0.01,1\nACH-2,,-0.05,-1.5\n"
+    (folder / "CRISPRGeneEffect.csv").write_text(text)
+
+
+def check_depmap(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    found = [
+        (row["genes"], row["phenotypes"]["value"], row["attributes"]["condition"])
+        for row in tcbuild.samples(folder / "depmap", 3)
+    ]
+    assert found == [(["A1BG"], -0.12, "ACH-1"), (["NAT2"], 0.01, "ACH-1"),
+                     (["NAT2"], -0.05, "ACH-2")]  # fmt: skip
+
+
+def costanzo(folder: Path, tcbuild: Tcbuild) -> None:
+    small_graph(folder)
+    columns = "Query Strain ID,Query allele name,Array Strain ID,Array allele name,score"
+    rows = ["YAL001C_tsq5,tfc3-1,YAL002W_dma1,vps8,-0.1", "YDL227C_sn1,ho,YBR010W_dma2,hht1,0.2"]
+    rows += ["YAL001C_damp1,tfc3-damp,YAL002W_dma1,vps8,1"]
+    text = "\n".join([columns, *rows, ""])
+    (folder / "SGA_NxN.txt").write_text(text.replace(",", "\t"))
+
+
+def check_costanzo(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    found = [
+        (row["genes"], row["phenotypes"]["score"]) for row in tcbuild.samples(folder / "sga", 2)
+    ]
+    assert found == [(["YAL001C", "YAL002W"], -0.1), (["YBR010W"], 0.2)]
+
+
+def norman(folder: Path, tcbuild: Tcbuild) -> None:
+    small_graph(folder, "CEBPE KLF1")
+    write(folder, "norman.csv", "condition n", "CEBPE+ctrl 1", "ctrl 2", "CEBPE+KLF1 3",
+          delimiter=",")  # fmt: skip
+
+
+def check_norman(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    found = [row["genes"] for row in tcbuild.samples(folder / "norman", 3)]
+    assert found == [["CEBPE"], [], ["CEBPE", "KLF1"]]
 
 
 def another_organism(folder: Path, tcbuild: Tcbuild) -> None:
@@ -335,10 +388,12 @@ GUIDES = {
     for section in sections(f"docs/{name}.md")
 }
 GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
-    "An Excel table": excel_table,
-    "Standard gene names": standard_names,
+    "Excel": excel,
     "Replicates": replicates,
     "Missing phenotypes": missing_phenotypes,
+    "DepMap": depmap,
+    "Costanzo": costanzo,
+    "Norman": norman,
     "Your own tables": nothing,
     "Another organism": another_organism,
     "Conditions in a table": conditions,
@@ -404,25 +459,6 @@ def test_several_machines(tcbuild, dataset):
 
 
 # What the guides make:
-
-
-def check_excel_table(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    first, second = tcbuild.samples(folder / "dataset", 2)
-    assert (first["sample_id"], first["genes"]) == ("007", ["YAL001C", "YAL002W"])
-    assert second["phenotypes"] == {"Growth rate": None}
-
-
-def check_standard_names(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    assert [row["genes"] for row in tcbuild.samples(folder / "dataset", 2)] == [
-        ["YAL001C", "YAL002W"],
-        ["YAL002W"],
-    ]
-
-
-def check_replicates(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    first, *_ = rows = tcbuild.samples(folder / "means", 10)
-    assert first["phenotypes"]["fitness"] == pytest.approx(0.15)
-    assert first["phenotypes"]["fitness_n"] == 2 and len(rows) == 10
 
 
 def check_another_organism(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
