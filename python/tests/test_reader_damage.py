@@ -232,6 +232,47 @@ def test_a_manifest_that_fits_nothing(dataset, kind):
     assert len(complaint(error, str(path))) < 1000
 
 
+def write_sealed(path, content):
+    """Writes a manifest with a checksum that fits."""
+    content["checksum"] = ""
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    content["checksum"] = hashlib.sha256(text.encode()).hexdigest()
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    (path / "manifest.json").write_text(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["samples/part-00000.arrow", "graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow"]
+    + ["incidence.arrow"],
+)
+def test_lengths_that_no_buffer_has(dataset, name):
+    """Absurd numbers in Arrow files whose checksums fit: pyarrow follows some of them."""
+    path, chance = dataset("incidence"), random.Random(5)
+    content = json.loads((path / "manifest.json").read_text())
+    file, sums, errors = path / name, path / "samples/_checksums", 0
+    whole, listed = file.read_bytes(), sums.read_bytes()
+    for _ in range(150):
+        data, at = bytearray(whole), chance.randrange(0, len(whole) - 8, 4)
+        absurd = chance.choice([-1, 2**31 - 1, 2**40, -(2**63), 10**8])
+        data[at : at + 8] = absurd.to_bytes(8, "little", signed=True)
+        file.write_bytes(data)
+        if name.startswith("samples"):
+            assert len(data) <= 65536
+            fitting = xxhash.xxh64_intdigest(bytes(data)).to_bytes(8, "little")
+            sums.write_bytes(listed[:8] + fitting + listed[16:])
+        for entry in content["files"]:
+            if entry["name"] in (name, "samples/_checksums"):
+                entry["sha256"] = hashlib.sha256((path / entry["name"]).read_bytes()).hexdigest()
+        write_sealed(path, content)
+        try:
+            damaged = reader.open(path)
+            damaged[0].all_masks, damaged.graph.nodes, damaged.samples.to_arrow().to_pylist()
+        except reader.errors.DatasetError:
+            errors += 1
+    assert errors > 20
+
+
 @pytest.mark.parametrize("count", [-1, 20_000_000_000_000, 2**63, 1e9, "3", None])
 @pytest.mark.parametrize(
     "place",
@@ -245,11 +286,7 @@ def test_counts_that_no_file_has(dataset, place, count):
     content = json.loads((path / "manifest.json").read_text())
     inside = functools.reduce(operator.getitem, place[:-1], content)
     inside[place[-1]] = count
-    content["checksum"] = ""
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    content["checksum"] = hashlib.sha256(text.encode()).hexdigest()
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    (path / "manifest.json").write_text(text)
+    write_sealed(path, content)
     with pytest.raises(reader.errors.DatasetError) as error:
         damaged = reader.open(path)
         for sample in damaged:

@@ -116,7 +116,9 @@ class Cell:
         """Returns make(table) for the table in an Arrow file."""
         content = self._manifest.read_file(name)
         try:
-            return make(pa.ipc.open_file(pa.py_buffer(content)).read_all())
+            table = pa.ipc.open_file(pa.py_buffer(content)).read_all()
+            table.validate(full=True)  # pyarrow would follow any offset
+            return make(table)
         except (ValueError, LookupError, TypeError, OSError, pa.ArrowException) as error:
             raise DamagedFileError(
                 f"read {self._manifest.folder / name}: {error}", RESTORE

@@ -33,6 +33,7 @@ class IncidenceFile:
         index = manifest.folder / _INDEX
         try:
             table = pa.ipc.open_file(pa.py_buffer(manifest.read_file(_INDEX))).read_all()
+            table.validate(full=True)  # pyarrow would read past a buffer's end
             if not table.schema.equals(_SCHEMA) or table.num_rows != rows:
                 raise ValueError(
                     f"it has {table.num_rows:,} rows of {', '.join(map(str, table.schema))}, "

@@ -50,7 +50,7 @@ class Part:
         offset, metadata, body = self._layout.blocks[number]
         with _as_damage(self._file):
             content = self._layout.schema + self._file.read(offset, metadata + body)
-            batch = pa.ipc.open_stream(pa.py_buffer(content), options=_ALONE).read_next_batch()
+            batch = _checked(pa.ipc.open_stream(pa.py_buffer(content), options=_ALONE))
         self._check_rows(batch, number)
         return batch
 
@@ -67,7 +67,7 @@ class Part:
         for number in range(len(layout.blocks)):
             with _as_damage(self._file):
                 content = self._with_buffers(number, fields)
-                batch = pa.ipc.open_stream(content, options=options).read_next_batch()
+                batch = _checked(pa.ipc.open_stream(content, options=options))
                 columns = [
                     column if words is None else pa.DictionaryArray.from_arrays(column, words)
                     for column, words in zip(batch.columns, (layout.words[k] for k in fields))
@@ -109,7 +109,7 @@ class Part:
                 pa.py_buffer(bytes(head) + _empty_batch(self._schema)), options=_ALONE
             )
             self._check_shape(reader.schema, self._schema, len(blocks))
-            columns = reader.read_next_batch().columns
+            columns = _checked(reader).columns
         words = [
             column.dictionary if isinstance(column, pa.DictionaryArray) else None
             for column in columns
@@ -139,6 +139,13 @@ class _Layout(NamedTuple):
     blocks: list[tuple[int, int, int]]
     words: list[pa.Array | None]
     schema: bytes
+
+
+def _checked(reader: pa.RecordBatchStreamReader) -> pa.RecordBatch:
+    """The next record batch, whose offsets lie in its buffers: pyarrow would follow any."""
+    batch = reader.read_next_batch()
+    batch.validate(full=True)
+    return batch
 
 
 def _record_batches(file: CheckedFile) -> list[tuple[int, int, int]]:
