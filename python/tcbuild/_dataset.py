@@ -63,7 +63,8 @@ def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -
 
 def opened(given: Any) -> Any:
     """The dataset in a folder or at a URL; anything else as it is."""
-    return open(given) if isinstance(given, (str, os.PathLike)) else given
+    is_path = isinstance(given, (str, bytes, os.PathLike))  # bytes are no folder: a TypeError
+    return open(given) if is_path else given
 
 
 def as_dataset(given: Any) -> Dataset:

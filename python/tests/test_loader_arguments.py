@@ -53,6 +53,12 @@ def test_loaders(folder, loader):
         assert torch.equal(masks(batches[0]), masks(next(iter(loader(whole[part.indices[:4]], 4)))))
 
 
+@pytest.mark.parametrize("make", [*LOADERS.values(), tt.Order, tt.MaskGenerator])
+def test_bytes_are_not_read_letter_by_letter(folder, make):
+    with pytest.raises(TypeError, match="bytes"):
+        make(str(folder).encode())
+
+
 def masks(batch) -> torch.Tensor:
     return batch.masks["gene"].view(-1) if isinstance(batch, tt.Batch) else batch["gene"].mask
 
