@@ -160,6 +160,7 @@ def folder(tcbuild, tmp_path_factory) -> Path:
 
 SOURCES = {  # what examples of sources read
     "genes.tsv": "id\tsymbol\nG1\tA\nG2\tB\nG3\tC\n",
+    "features.tab": "S1\tORF" + 14 * "\t" + "\n",
     "links.txt": "a b score\nG1 G2 0.5\n",
     "list.txt": "G1\nG2\nG3\n",
     "ends.csv": "a,b\nA,B\nC,A\nB,C\n",

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -176,3 +177,62 @@ def test_write_leaves_equal_files_alone(graph, tmp_path):
     (tmp_path / "own/thesis.txt").write_text("")
     with pytest.raises(SettingsError, match=r"found thesis.txt in it"):
         sources.write(graph, tmp_path / "own")
+
+
+_, SECTION = (REPOSITORY / "docs/graphs.md").read_text("utf-8").split("## Public sources\n", 1)
+PREAMBLE = re.findall(r"^```python\n(.*?)^```$", SECTION, re.S | re.M)[0]
+LINES = {
+    name: line
+    for names, line in re.findall(r"^\| (\w+(?:, \w+)*) \| `(.*)` \|$", SECTION, re.M)
+    for name in names.split(", ")
+}
+HUMAN = ("hgnc", "string_info", "trrust")
+SCREENS = {  # the genes of each sample
+    "costanzo2010": [["YAL002W", "YAL010C"]],
+    "costanzo2016": [["YAL002W", "YAL010C"]],
+    "emap": [["YAL011W", "YAL013W"]],
+    "kuzmin2018_links": [["act1-129", "ost3"]],
+    "matrix": [["YAL002W"], ["YAL002W"]],
+}
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory) -> Path:
+    return unpacked("releases.txtar", tmp_path_factory.mktemp("releases"))
+
+
+@pytest.fixture(scope="module")
+def of_releases() -> dict:
+    return golden("releases.json")
+
+
+def run_line(name: str, releases: Path, variables: dict) -> dict:
+    (file,) = releases.glob(f"{name}.*")
+    exec(LINES[name], variables | (found := {"f": str(file)}), found)
+    return variables | found
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_public_source(name, releases, of_releases, tmp_path, monkeypatch):
+    """Each line of docs/graphs.md makes of an excerpt what the program made of it."""
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    monkeypatch.chdir(releases)
+    monkeypatch.setattr(sources, "add_edges", partial(sources.add_edges, max_dropped=1))
+    want = of_releases["human" if name in HUMAN else "yeast"]
+    exec(PREAMBLE, variables := {})
+    variables = run_line("hgnc" if name in HUMAN else "sgd_features", releases, variables)
+    if name == "trrust":
+        variables = run_line("string_info", releases, variables)
+    variables = run_line(name, releases, variables)
+    if name in SCREENS:
+        genes = [text.split("|") for text in variables["table"]["genes"]]
+        assert genes == SCREENS[name] and variables["account"]["kept"] == len(genes)
+        return
+    made = plain(tables(variables["graph"], tmp_path))
+    assert made.keys() - {"names"} >= {"gene"}
+    for kind in made.keys() - ({"names", "gene"} if name == "hgnc" else set()):
+        assert made[kind] == want[kind], kind
+
+
+def test_all_public_sources_have_a_line():
+    assert len(LINES) == 25

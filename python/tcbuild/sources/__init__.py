@@ -11,7 +11,7 @@ from tcbuild.errors import missing_package as _missing_package
 try:
     from tcbuild.sources._edges import add_edges, rewire, sample, top
     from tcbuild.sources._files import matrix, table, with_lines
-    from tcbuild.sources._genes import add_names, genes
+    from tcbuild.sources._genes import add_names, genes, sgd_features
     from tcbuild.sources._graph import Graph, write
     from tcbuild.sources._human import human
     from tcbuild.sources._models import add_model
@@ -32,6 +32,7 @@ __all__ = [
     "matrix",
     "rewire",
     "sample",
+    "sgd_features",
     "table",
     "top",
     "with_lines",

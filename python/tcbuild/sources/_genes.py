@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import polars as pl
@@ -9,10 +10,28 @@ import polars as pl
 from tcbuild._graph.names import is_date, owners_of_names
 from tcbuild.errors import InputError
 from tcbuild.sources._account import FILTERED
-from tcbuild.sources._files import MISSING, Source, is_true, read
+from tcbuild.sources._files import MISSING, Source, is_true, read, table
 from tcbuild.sources._graph import Graph
 
 Column = str | pl.Expr
+
+
+_SGD = (
+    "sgd_id feature_type qualifier feature_name standard_name aliases parent other_sgd_ids "
+    "chromosome start stop strand position coordinate_version sequence_version description"
+).split()
+
+
+def sgd_features(file: str | os.PathLike[str]) -> pl.DataFrame:
+    """Reads the features of the Saccharomyces Genome Database, with names of columns.
+
+    Args:
+        file: SGD_features.tab; may be compressed
+
+    Examples:
+        >>> features = tcbuild.sources.sgd_features("features.tab")
+    """
+    return table(file, columns=_SGD)
 
 
 def genes(
@@ -40,9 +59,9 @@ def genes(
     Examples:
         >>> graph = tcbuild.sources.genes("genes.tsv", "id", aliases=["symbol"])
     """
-    table = read(source)
-    chosen = is_true(table, where)
-    rows = table.filter(chosen)
+    found = read(source)
+    chosen = is_true(found, where)
+    rows = found.filter(chosen)
     ids = rows.select(as_text(id)).to_series()
     check_names(ids, f"read genes, {ids.name}", chosen)
     if dates := [text for text in ids if is_date(text)]:
@@ -53,9 +72,9 @@ def genes(
     if len(again := ids.filter(ids.is_duplicated())):
         raise InputError(f"read genes: found {again[0]!r} twice", "remove one of the rows")
     graph = Graph(ids.sort(), ignore_case)
-    graph.account.add("gene", len(table), len(rows), {FILTERED: len(table) - len(rows)})
-    if name is not None or aliases or len(rows) < len(table):
-        add_names(graph, table, id, name=name, aliases=aliases, separator=separator)
+    graph.account.add("gene", len(found), len(rows), {FILTERED: len(found) - len(rows)})
+    if name is not None or aliases or len(rows) < len(found):
+        add_names(graph, found, id, name=name, aliases=aliases, separator=separator)
     return graph
 
 

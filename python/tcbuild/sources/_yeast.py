@@ -10,14 +10,9 @@ import polars as pl
 from tcbuild.sources._downloads import fetch
 from tcbuild.sources._edges import add_edges
 from tcbuild.sources._files import matrix, table, with_lines
-from tcbuild.sources._genes import genes
+from tcbuild.sources._genes import genes, sgd_features
 from tcbuild.sources._graph import Graph
 from tcbuild.sources._models import add_model
-
-SGD_FEATURES = (
-    "sgd_id feature_type qualifier feature_name standard_name aliases parent other_sgd_ids "
-    "chromosome start stop strand position coordinate_version sequence_version description"
-).split()
 
 
 def yeast(data: str | os.PathLike[str]) -> Graph:
@@ -30,7 +25,7 @@ def yeast(data: str | os.PathLike[str]) -> Graph:
     data, downloads = Path(data), fetch("yeast", data)
 
     # SGD's features. Genes are all ORFs, including dubious ones; other features give names, too.
-    features = table(data / "genes_sgd/SGD_features.tab.gz", columns=SGD_FEATURES)
+    features = sgd_features(data / "genes_sgd/SGD_features.tab.gz")
     graph = genes(
         features,
         id="feature_name",
