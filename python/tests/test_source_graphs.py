@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import math
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -21,8 +23,10 @@ pytest.importorskip("pooch", reason="pooch is not installed")
 
 import tcbuild
 from conftest import REPOSITORY
+from served import served
 from tcbuild import sources
 from tcbuild.errors import InputError, SettingsError
+from tcbuild.sources import _downloads
 
 EXCERPTS = Path(__file__).parent / "testdata/sources"
 SHARED = REPOSITORY.parent / "shared/data"
@@ -55,8 +59,8 @@ def golden(name: str) -> dict:
 
 
 def plain(tables: dict) -> dict:
-    """Tables whose NaN are texts, which are equal."""
-    return json.loads(re.sub(r"\bNaN\b", '"NaN"', json.dumps(tables)))
+    """Tables in which NaN is a text, which equals itself."""
+    return json.loads(re.sub(r"\b(NaN|Infinity)\b", r'"\1"', json.dumps(tables)))
 
 
 def test_human(tmp_path):
@@ -236,3 +240,204 @@ def test_public_source(name, releases, of_releases, tmp_path, monkeypatch):
 
 def test_all_public_sources_have_a_line():
     assert len(LINES) == 25
+
+
+DISTILLED = ["small.xml", "old.sbml", "unquoted.yml", "go.obo", "pairs.tsv"]
+
+
+@pytest.mark.parametrize("name", DISTILLED)
+def test_distilled(name, tmp_path):
+    folder = unpacked("distilled.txtar", tmp_path)
+    known = sources.table(folder / "genes.tsv").filter(pl.col("id").is_not_null())
+    orf = pl.col("kind") == "ORF"
+    graph = sources.genes(known, "id", name="name", aliases=["ali"], where=orf, ignore_case=True)
+    if name == "go.obo":
+        sources.add_ontology(graph, folder / name, sources.gaf(folder / "go.gaf"))
+    elif name == "pairs.tsv":
+        pairs = sources.table(folder / name, numbers=["w"])
+        for relation, undirected in (("r", True), ("top", False)):
+            sources.add_edges(
+                graph, relation, pairs, src="a", dst="b", weight="w", undirected=undirected
+            )
+        key = ("gene", "top", "gene")
+        graph[key] = sources.top(graph[key], 1, "w", undirected=False)
+    else:
+        combinations = name != "small.xml"
+        sources.add_model(graph, folder / name, combinations=combinations, max_dropped=1)
+    made, want = plain(tables(graph, tmp_path)), golden("distilled.json")[name]
+    assert {kind: made[kind] for kind in made if kind in want or kind not in BOTH} == want
+
+
+BOTH = ("gene", "names")  # which only one case has
+
+
+def test_edges_are_a_plain_readers(seed, tmp_path):
+    """Random edge lists, against a loop over rows."""
+    random = Random(seed)
+    known = {"A": "A", "a1": "A", "B": "B", "b1": "B", "C": "C", "x": None, "both": None}
+    for _ in range(30):
+        rows = [
+            (random.choice([*known]), random.choice([*known]), random.choice([0.0, 1.0, 2.5, None]))
+            for _ in range(random.randrange(1, 40))
+        ]
+        undirected = random.random() < 0.5
+        graph = sources.genes(
+            pl.DataFrame({"id": ["A", "B", "C"], "n": ["a1|both", "b1|both", None]}),
+            "id",
+            aliases=["n"],
+        )
+        want, met = [], set()
+        for a, b, weight in rows:
+            pair = (known[a], known[b])
+            key = frozenset(pair) if undirected else object()
+            if weight and None not in pair and key not in met:
+                met.add(key)
+                want.append((*pair, weight))
+        table = pl.DataFrame(rows, ["a", "b", "w"], orient="row")
+        options = {"src": "a", "dst": "b", "weight": "w", "where": pl.col("w") != 0}
+        try:
+            sources.add_edges(graph, "r", table, undirected=undirected, max_dropped=1, **options)
+        except InputError:
+            assert not want
+            continue
+        assert graph["gene", "r", "gene"].rows() == want
+        account = graph.account["gene__r__gene"]
+        assert account["rows"] == account["kept"] + sum(account["dropped"].values())
+
+
+def test_rewired_and_sampled_edges(seed):
+    random = Random(seed)
+    pairs = {tuple(sorted(random.sample(range(30), 2))) for _ in range(120)} | {(0, 0)}
+    edges = pl.DataFrame([*pairs], ["src", "dst"], orient="row").cast(pl.String)
+    for undirected in (False, True):
+        made = sources.rewire(edges, undirected=undirected, seed=seed)
+        assert not made.equals(edges)
+        for nodes in [edges["src"], edges["dst"]] if not undirected else [None]:
+            if nodes is not None:
+                assert made[nodes.name].sort().equals(nodes.sort())
+        both = [pl.concat([t["src"], t["dst"].alias("src")]).sort() for t in (edges, made)]
+        assert both[0].equals(both[1])
+        keys = [frozenset(row) if undirected else row for row in made.rows()]
+        assert len({*keys}) == len(edges) and ("0", "0") in made.rows()
+        assert sum(a == b for a, b in made.rows()) == 1
+    small, large = (sources.sample(edges, share, seed) for share in (0.2, 0.7))
+    assert len(small) == round(0.2 * len(edges)) and {*small.rows()} <= {*large.rows()}
+
+
+WRONG = {
+    "a name of several": ({"a": ["A|B"]}, {}, r"row 1: found 'A\|B', expected one name"),
+    "no name": ({"a": ["B", None]}, {}, r"row 2: found None"),
+    "filtered": ({"a": ["", " A"]}, {"where": pl.col("a") != ""}, r"row 2: found ' A'"),
+    "no column": ({"a": ["A"]}, {"src": "z"}, r'gene__r__gene: unable to find column "z"'),
+    "text": ({"a": ["A"]}, {"weight": "a"}, r"column a is String, expected numbers"),
+    "unknown": ({"a": ["x", "y", "A"]}, {}, r"2 of unknown genes; unknown names: x, y"),
+    "nothing": ({"a": ["A"]}, {"where": pl.col("a") == "B"}, r"kept 0 of 1 rows"),
+    "nodes": ({"a": ["A"]}, {"relation": ("gene", "r", "complex")}, r"has no nodes complex"),
+    "relation": ({"a": ["A"]}, {"relation": "r/s"}, r"found relation 'r/s'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_edges(case, graph):
+    columns, options, message = WRONG[case]
+    given = {"relation": "r", "src": "a", "dst": "a", "undirected": False} | options
+    relation = given.pop("relation")
+    with pytest.raises(InputError, match=message) as error:
+        sources.add_edges(graph, relation, pl.DataFrame(columns), **given)
+    assert len(str(error.value).splitlines()) == 2
+
+
+FILES = {
+    "ragged": (b"a\tb\nA\tB\tC\n", r"found more fields"),
+    "cut off": (b"a\tb\tw\nA\tB\t1\nA\tC", r"row 2: found 2 fields, expected 3"),
+    "number": (b"a\tb\tw\nA\tB\t0,5\n", r"row 1, column w: found '0,5', expected a finite number"),
+    "infinite": (b"a\tb\tw\nA\tB\tinf\n", r"row 1, column w: found 'inf'"),
+    "no column": (b"a\tb\nA\tB\n", r"found columns a, b, expected w"),
+    "latin": (b"a\tb\tw\nA\tcaf\xe9\t1\n", r"invalid utf-8"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_wrong_files(case, tmp_path):
+    content, message = FILES[case]
+    (tmp_path / "pairs.tsv").write_bytes(content)
+    with pytest.raises(InputError, match=rf"(?i)read .*pairs.tsv: {message}") as error:
+        sources.table(tmp_path / "pairs.tsv", numbers=["w"])
+    assert len(str(error.value).splitlines()) == 2
+
+
+MODELS = {
+    "found no section reactions": "metabolites: [{id: m}]\n",
+    "found reaction 'r' 2 times": "reactions: [{id: r, metabolites: {m: 1}}, "
+    "{id: r, metabolites: {m: 1}}]\nmetabolites: [{id: m}]\n",
+    "expected keys, each once": "metabolites: [{id: m, id: n}]\nreactions: []\n",
+    "metabolites lack 'n'": "metabolites: [{id: m}]\nreactions: [{id: r, metabolites: {n: 1}}]\n",
+    "found the end, expected a gene": "metabolites: [{id: m}]\n"
+    "reactions: [{id: r, metabolites: {m: 1}, gene_reaction_rule: A or}]\n",
+}
+
+
+@pytest.mark.parametrize("message", MODELS)
+def test_wrong_models(message, graph, tmp_path):
+    (tmp_path / "model.yml").write_text(MODELS[message])
+    with pytest.raises(InputError, match=message):
+        sources.add_model(graph, tmp_path / "model.yml")
+
+
+def test_yaml_scalars_are_text(graph, tmp_path):
+    (tmp_path / "model.yml").write_text(
+        "metabolites: [{id: NO}, {id: 1e5}]\n"
+        "reactions: [{id: on, metabolites: {NO: -1, 1e5: 1e-05}, gene_reaction_rule: null}]\n"
+    )
+    sources.add_model(graph, tmp_path / "model.yml")
+    assert graph["metabolite"]["id"].to_list() == ["NO", "1e5"]
+    sides = graph["reaction", "rmr", "metabolite"].rows()
+    assert sides == [("on", "NO", -1.0), ("on", "1e5", 1e-05)]
+    assert graph["reaction"]["gpr"].to_list() == [""]
+
+
+def test_downloads(tmp_path, monkeypatch, caplog):
+    (tmp_path / "web").mkdir()
+    for name in ("plain.txt", "same.txt.gz", "changes.txt"):
+        content = gzip.compress(b"content\n") if name.endswith(".gz") else b"content\n"
+        (tmp_path / "web" / name).write_bytes(content)
+    right, wrong = hashlib.sha256(b"content\n").hexdigest(), "0" * 64
+    data = tmp_path / "data"
+    with served(tmp_path / "web") as server:
+
+        def fetch(*files: tuple[str, str, str, str]) -> list[dict]:
+            lines = ["preset\tfile\taddress\tsha256\tchanges"]
+            lines += ["\t".join(["p", f, f"{server.url}/{a}", s, c]) for f, a, s, c in files]
+            (tmp_path / "listed.tsv").write_text("\n".join(lines) + "\n")
+            monkeypatch.setattr(_downloads, "_LISTED", tmp_path / "listed.tsv")
+            return _downloads.fetch("p", data)
+
+        found = fetch(
+            ("in/plain.txt.gz", "plain.txt", right, "no"),  # compressed here
+            ("same.txt.gz", "same.txt.gz", right, "no"),
+            ("changes.txt", "changes.txt", wrong, "yes"),
+        )
+        assert [file["sha256"] for file in found] == [right] * 3
+        assert gzip.decompress((data / "in/plain.txt.gz").read_bytes()) == b"content\n"
+        assert "changes.txt differs from the release of the recipe" in caplog.text
+        assert server.requests and len(server.requests) == 3
+        (data / "same.txt.gz").write_bytes(gzip.compress(b"my own\n"))
+        caplog.clear()
+        fetch(("same.txt.gz", "same.txt.gz", right, "no"))  # there: never replaced
+        assert gzip.decompress((data / "same.txt.gz").read_bytes()) == b"my own\n"
+        assert "same.txt.gz differs" in caplog.text and len(server.requests) == 3
+        with pytest.raises(InputError, match=f"sha256 {right}, expected {wrong}"):
+            fetch(("other.txt", "plain.txt", wrong, "no"))
+        with pytest.raises(InputError, match="download .*absent.txt: 404"):
+            fetch(("absent.txt", "absent.txt", "", "no"))
+    assert sorted(os.listdir(data)) == ["changes.txt", "in", "same.txt.gz"]
+
+
+def test_a_missing_library_is_named():
+    command = "import sys; sys.modules['obonet'] = None; import tcbuild.sources"
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=REPOSITORY / "python", capture_output=True, text=True
+    )
+    assert "tcbuild.sources needs the package obonet\nhint: pip install 'tcbuild[sources]'" in (
+        done.stderr
+    )

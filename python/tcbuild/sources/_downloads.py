@@ -16,6 +16,7 @@ import pooch
 from tcbuild._files.scratch import scratch_beside
 from tcbuild.errors import InputError
 
+_LISTED = Path(__file__).with_name("downloads.tsv")
 _log = logging.getLogger("tcbuild")
 
 
@@ -24,7 +25,7 @@ def fetch(preset: str, data: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Returns of each its path, address, bytes and the SHA-256 of its uncompressed content.
     """
     found = []
-    listed = pl.read_csv(Path(__file__).with_name("downloads.tsv"), separator="\t")
+    listed = pl.read_csv(_LISTED, separator="\t", infer_schema=False)
     for file in listed.filter(preset=preset).to_dicts():
         path = Path(data, file["file"])
         if not path.exists():

@@ -11,7 +11,7 @@ import polars as pl
 from tcbuild._graph.graph import ends_of
 from tcbuild.errors import InputError
 from tcbuild.sources._account import AMBIGUOUS, FILTERED, NO_NODE, PAIR_AGAIN, UNKNOWN
-from tcbuild.sources._files import Source, is_true, read
+from tcbuild.sources._files import Source, columns_of, is_true, read
 from tcbuild.sources._genes import Column, as_text, check_names
 from tcbuild.sources._graph import Graph
 
@@ -55,9 +55,9 @@ def add_edges(
     if kind in graph:
         raise InputError(f"add edges {made}: the graph has them", "give them another relation")
     table = read(source)
-    chosen = is_true(table, where)
+    chosen = is_true(table, made, where)
     rows = table.filter(chosen)
-    columns = rows.select(*([] if weight is None else [weight]), *keep)
+    columns = columns_of(rows, made, *([] if weight is None else [weight]), *keep)
     if weight is not None:
         if not (numbers := columns.to_series(0)).dtype.is_numeric():
             raise InputError(
@@ -65,7 +65,8 @@ def add_edges(
                 "read the table with numbers=[...], or cast the column",
             )
         columns = columns.with_columns(numbers.cast(pl.Float64).fill_null(float("nan")))
-    edges = rows.select(src=as_text(src), dst=as_text(dst))
+    ends = as_text(src).alias("src"), as_text(dst).alias("dst")
+    edges = columns_of(rows, made, *ends)
     for names in edges:
         check_names(names, f"read {made}, {names.name}", chosen)
     found, dropped, unknown = resolve(graph, made, edges.hstack(columns))

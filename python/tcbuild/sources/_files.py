@@ -31,17 +31,27 @@ def read(source: Source) -> pl.DataFrame:
     return table(source)
 
 
+def columns_of(table: pl.DataFrame, made: str, *columns: pl.Expr | str) -> pl.DataFrame:
+    """Columns of a table, and what is computed of them."""
+    try:
+        return table.select(*columns)
+    except pl.exceptions.PolarsError as error:
+        message = " ".join(str(error).partition("\n\n")[0].split())
+        hint = f"columns are {', '.join(table.columns)}; text becomes numbers with numbers=[...]"
+        raise InputError(f"read {made}: {message:.300}", f"{hint:.500}") from error
+
+
 def open_text(file: str | os.PathLike[str]) -> IO[str]:
     """Opens a text, which may be compressed by gzip."""
     opened = gzip.open if os.fspath(file).endswith(".gz") else open
     return cast(IO[str], opened(file, "rt", encoding="utf-8-sig"))
 
 
-def is_true(table: pl.DataFrame, where: pl.Expr | None) -> pl.Series:
+def is_true(table: pl.DataFrame, made: str, where: pl.Expr | None) -> pl.Series:
     """For which rows an expression is true. A missing value is not true."""
     if where is None:
         return pl.repeat(True, len(table), eager=True)
-    return table.select(where.fill_null(False)).to_series()
+    return columns_of(table, made, where.fill_null(False)).to_series()
 
 
 def table(
@@ -171,21 +181,33 @@ def read_csv(
 ) -> pl.DataFrame:
     """A text table whose columns are all text."""
     separator, quote = _dialect(file, separator, quote)
+    options: dict[str, Any] = {"comment_prefix": comment, "infer_schema": False}
+    options |= {"quote_char": quote, "has_header": header, "skip_rows": skip}
     try:
-        return pl.read_csv(
-            file,
-            columns=only,
-            separator=separator,
-            has_header=header,
-            comment_prefix=comment,
-            skip_rows=skip,
-            infer_schema=False,
-            quote_char=quote,
-        )
+        found = pl.read_csv(file, columns=only, separator=separator, **options)
+        if quote is None and any(column.null_count() for column in found):
+            _refuse_short_rows(file, separator, options)
+        return found
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         message = " ".join(str(error).partition("\n\n")[0].split())
         hint = "check that it is a text table, and separator, comment, skip and columns"
         raise InputError(f"read {file}: {message:.300}", hint) from error
+
+
+def _refuse_short_rows(file: Any, separator: str, options: dict[str, Any]) -> None:
+    """An error for a row with fewer fields than others. polars fills it up with nulls, which would
+    look like missing values in a file that was cut off.
+    """
+    if hasattr(file, "seek"):
+        file.seek(0)
+    lines = pl.read_csv(file, separator="\0", **options | {"has_header": False}).to_series(0)
+    fields = lines.str.count_matches(separator, literal=True) + 1
+    if len(short := (fields < fields.max()).arg_true()):
+        raise InputError(
+            f"read {file}: row {short[0] + (not options['has_header'])}: found {fields[short[0]]} "
+            f"fields, expected {fields.max()!r}",
+            "download or save the file again; rows count from 1, without header and comments",
+        )
 
 
 def _dialect(file: Any, separator: str | None, quote: str | None) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ import polars as pl
 from tcbuild._graph.names import is_date, owners_of_names
 from tcbuild.errors import InputError
 from tcbuild.sources._account import FILTERED
-from tcbuild.sources._files import MISSING, Source, is_true, read, table
+from tcbuild.sources._files import MISSING, Source, columns_of, is_true, read, table
 from tcbuild.sources._graph import Graph
 
 Column = str | pl.Expr
@@ -60,9 +60,9 @@ def genes(
         >>> graph = tcbuild.sources.genes("genes.tsv", "id", aliases=["symbol"])
     """
     found = read(source)
-    chosen = is_true(found, where)
+    chosen = is_true(found, "genes", where)
     rows = found.filter(chosen)
-    ids = rows.select(as_text(id)).to_series()
+    ids = columns_of(rows, "genes", as_text(id)).to_series()
     check_names(ids, f"read genes, {ids.name}", chosen)
     if dates := [text for text in ids if is_date(text)]:
         raise InputError(
@@ -101,7 +101,8 @@ def add_names(
         >>> tcbuild.sources.add_names(graph, "uniprot.tsv", "gene", aliases=["accession"])
     """
     given = [id, *([] if name is None else [name]), *aliases]
-    rows = read(source).select(as_text(c).alias(str(k)) for k, c in enumerate(given))
+    exprs = (as_text(column).alias(str(k)) for k, column in enumerate(given))
+    rows = columns_of(read(source), "names of genes", *exprs)
     ids, called, further = (graph.names[column].to_list() for column in graph.names.columns)
     known = owners_of_names([[[x] for x in ids], [[x] if x else [] for x in called], further])
     new = [dict[int, list[str]]() for _ in given[1:]]  # by column and gene
@@ -165,7 +166,8 @@ def check_names(names: pl.Series, doing: str, chosen: pl.Series) -> None:
         raise InputError(
             f"{doing}: row {chosen.arg_true()[wrong[0]] + 1}: found {names[wrong[0]]!r}, expected "
             "one name, without spaces or quotes around it",
-            "drop the row with where, or clean the column: .str.strip_chars(), .str.split(...)",
+            "drop the row with where, or clean the column: .str.strip_chars(), .str.split(...); "
+            "of a quoted file, table(..., quote='\"')",
         )
 
 

@@ -51,10 +51,12 @@ def add_model(
         ids = {name: graph["gene"]["id"][row] for name, row in meant.items()}
         nodes = [node for r in model.reactions for node in _nodes(r, ids, combinations)]
         _check_ids("metabolite", model.metabolites)
+        _check_ids("reaction", [reaction.id for reaction in model.reactions])
         _check_ids("reaction", [node.id for node in nodes])
-    except (ValueError, YAMLError, ParseError) as error:
+    except (ValueError, KeyError, TypeError, YAMLError, ParseError) as error:
+        found = f"found no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
         raise InputError(
-            f"read model {file}: {' '.join(str(error).split()):.300}",
+            f"read model {file}: {found:.300}",
             "use a complete model in the YAML of cobrapy and RAVEN, or in SBML",
         ) from error
     graph["metabolite"] = pl.DataFrame({"id": model.metabolites}, {"id": pl.String})
@@ -68,8 +70,8 @@ def add_model(
     graph["reaction", "rmr", "metabolite"] = pl.DataFrame(sides, _SIDES, orient="row")
     needs = [(gene, node.id) for node in nodes for gene in genes_of_rule(node.rule)]
     inside = set(ids.values())
-    found = [pair for pair in needs if pair[0] in inside]
-    graph["gene", "gpr", "reaction"] = pl.DataFrame(found, _ENDS, orient="row")
+    pairs = [pair for pair in needs if pair[0] in inside]
+    graph["gene", "gpr", "reaction"] = pl.DataFrame(pairs, _ENDS, orient="row")
     account = graph.account
     account.add("reaction", len(model.reactions), len(nodes))
     account.add("metabolite", len(model.metabolites), len(model.metabolites))
@@ -80,7 +82,7 @@ def add_model(
         several = sum(lost[name] for name in ambiguous)
         dropped = {UNKNOWN: lost.total() - several, AMBIGUOUS: several}
         made = "gene__gpr__reaction"
-        account.add(made, len(needs), len(found), dropped, {}, lost, max_dropped)
+        account.add(made, len(needs), len(pairs), dropped, {}, lost, max_dropped)
 
 
 _ENDS = {"src": pl.String, "dst": pl.String}

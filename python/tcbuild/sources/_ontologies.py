@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -17,6 +18,7 @@ from tcbuild.sources._genes import Column
 from tcbuild.sources._graph import Graph
 
 _TERM = "gene_ontology"
+_ONCE = (r"^\[", r"^id:", r"^format-version:")  # one id in each stanza, and one header
 _GAF = (
     "db db_object_id db_object_symbol qualifier go_id reference evidence with_from aspect "
     "db_object_name db_object_synonym db_object_type taxon date assigned_by extension "
@@ -67,15 +69,26 @@ def add_ontology(
         >>> annotations = tcbuild.sources.gaf("sgd.gaf")
         >>> tcbuild.sources.add_ontology(graph, "go.obo", annotations)
     """
+    chosen = {"is_a": "is_a", "part_of": "part_of"} if relations is None else relations
+    edges: dict[str, dict[tuple[str, str], None]] = {name: {} for name in chosen.values()}
     try:
-        with open_text(file) as lines:
-            _, terms, _, header = get_sections(lines)
-        current = _current(terms)
-    except (ValueError, LookupError) as error:
+        with open_text(file) as opened:
+            text = opened.read()
+        stanzas, ids, headers = (len(re.findall(line, text, re.M)) for line in _ONCE)
+        if ids != stanzas or headers > 1:
+            raise ValueError(f"found {ids} ids in {stanzas} stanzas, and {headers} headers")
+        _, terms, _, header = get_sections(io.StringIO(text))
+        current, obsolete = _current(terms)
+        nodes = [term for term in terms if term["id"] not in obsolete]
+        for term, relation, parent in _parents(nodes):
+            if relation in chosen:
+                if parent in obsolete:
+                    raise ValueError(f"found {relation} {parent} of {term}, which is obsolete")
+                edges[chosen[relation]][term, current.get(parent, parent)] = None
+    except (ValueError, KeyError) as error:
         message = f"read ontology {file}: {' '.join(str(error).split()):.300}"
         raise InputError(message, "use an ontology in OBO as released") from error
     space = header.get("default-namespace", [""])[0]
-    nodes = [term for term in terms if term.get("is_obsolete") != "true"]
     graph[_TERM] = pl.DataFrame(
         {
             "id": [term["id"] for term in nodes],
@@ -83,18 +96,12 @@ def add_ontology(
             "namespace": [_plain(term.get("namespace", space)) for term in nodes],
         }
     )
-    graph.account.add(_TERM, len(terms), len(nodes), {"obsolete": len(terms) - len(nodes)})
-    parents = [(t["id"], "is_a", other) for t in nodes for other in t.get("is_a", ())]
-    parents += [(t["id"], *r.split()[:2]) for t in nodes for r in t.get("relationship", ())]
-    chosen = {"is_a": "is_a", "part_of": "part_of"} if relations is None else relations
-    for name in dict.fromkeys(chosen.values()):
-        pairs = [
-            (a, current.get(b, b)) for a, relation, b in parents if chosen.get(relation) == name
-        ]
+    graph.account.add(_TERM, len(terms), len(nodes), {"obsolete": len(obsolete)})
+    for name, pairs in edges.items():
         if pairs:
-            edges = pl.DataFrame([*dict.fromkeys(pairs)], ["src", "dst"], orient="row")
-            kind = (_TERM, name, _TERM)
-            add_edges(graph, kind, edges, src="src", dst="dst", undirected=False, max_dropped=1)
+            rows = pl.DataFrame([*pairs], ["src", "dst"], orient="row")
+            ends = (_TERM, name, _TERM)
+            add_edges(graph, ends, rows, src="src", dst="dst", undirected=False, max_dropped=1)
     kind = ("gene", "has_annotation", _TERM)
     holds = ~pl.col("qualifier").fill_null("").str.contains("(?i)not")
     add_edges(
@@ -112,8 +119,20 @@ def add_ontology(
     graph[kind] = graph[kind].group_by("src", "dst", maintain_order=True).agg(texts)
 
 
-def _current(terms: list[dict[str, Any]]) -> dict[str, str]:
-    """The current terms of alternative ids, and of obsolete terms that one term replaces."""
+def _parents(terms: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    """Each term with its relation to another."""
+    for term in terms:
+        for parent in term.get("is_a", ()):
+            yield term["id"], "is_a", parent
+        for relation in term.get("relationship", ()):
+            name, parent = relation.split()[:2]
+            yield term["id"], name, parent
+
+
+def _current(terms: list[dict[str, Any]]) -> tuple[dict[str, str], set[str]]:
+    """The current terms of alternative ids, and of obsolete terms that one term replaces; and all
+    obsolete terms.
+    """
     found: dict[str, dict[str, Any]] = {}
     for term in terms:
         if found.setdefault(term["id"], term) is not term:
@@ -125,18 +144,16 @@ def _current(terms: list[dict[str, Any]]) -> dict[str, str]:
             if current.setdefault(other, id) != id:
                 raise ValueError(f"found {other} as alternative id of two terms")
     for id in found.keys() - obsolete:
-        current.pop(id, None)
+        current[id] = id  # rather than what it is an alternative id of
     for id in obsolete - current.keys():
-        seen, at = {id}, id
-        while at in obsolete and at not in current and len(found[at].get("replaced_by", ())) == 1:
-            at = found[at]["replaced_by"][0]
-            if at in seen:
+        at = id
+        for _ in obsolete:  # a circle of replacements ends here
+            replacements = found.get(at, {}).get("replaced_by", ())
+            if at in current or len(replacements) != 1:
                 break
-            seen.add(at)
-        at = current.get(at, at)
-        if at in found and at not in obsolete:
-            current[id] = at
-    return current
+            at = replacements[0]
+        current[id] = current.get(at, id)
+    return current, obsolete
 
 
 def _plain(text: str) -> str:
