@@ -335,6 +335,7 @@ def check_norman(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
 
 
 def another_organism(folder: Path, tcbuild: Tcbuild) -> None:
+    pytest.importorskip("obonet", reason="obonet is not installed")
     proteins = [(gene, f"ENSP{k}") for k, gene in enumerate(("KRAS", "MYC", "TP53"))]
     write(folder, "hgnc.tsv", "symbol ensembl_protein", *map(" ".join, proteins))
     links = (
@@ -411,6 +412,7 @@ OF_A_DATASET = [
     "Reading without tcbuild",
 ]
 ELSEWHERE = [
+    "Public sources",  # test_source_graphs.py
     "Yeast",  # public downloads: TestExamples checks its commands
     "The phases of a step",  # measurements of hours
     "Several machines reading one dataset",  # below

@@ -16,6 +16,7 @@ import polars as pl
 from tcbuild import _tables
 from tcbuild._files.scratch import scratch_beside
 from tcbuild._graph.graph import ends_of
+from tcbuild._graph.names import Names
 from tcbuild.errors import InputError, SettingsError
 from tcbuild.sources._account import Account
 
