@@ -255,35 +255,35 @@ def genes(column: Any, separator: str = "|", controls: Collection[str] = ()) -> 
         >>> tcbuild.screens.genes(["ctrl+CEBPE", "ctrl"], "+", ["ctrl"])
         [['CEBPE'], []]
     """
-    texts = list(column)
     any_text = f"(?:(?!{re.escape(separator)}).)*"
     globs = [any_text.join(map(re.escape, name.split("*"))) for name in controls]
     control = "|".join(sorted(globs, key=len, reverse=True)) or "(?!)"
     name = re.compile(rf"\s*(?:({control})|({any_text}))\s*({re.escape(separator)}|\Z)", re.S)
-    found: dict[str, list[str]] = {}
+    texts, found = list(column), dict[Any, list[str]]()
     for row, text in enumerate(texts):
-        if not isinstance(text, str) or not text.strip():
-            raise InputError(
-                f"read genes: row {row}: found {text!r}, expected names of genes or controls",
-                "name controls by a label that you pass in controls, or leave the row out",
-            )
         if text not in found:
-            found[text] = _names(text, name)
+            if pd.isna(text) or not str(text).strip():
+                raise InputError(
+                    f"read genes: row {row}: found {text!r}, expected names of genes or controls",
+                    "name controls by a label that you pass in controls, or leave the row out",
+                )
+            found[text] = _names(str(text), name)
     return [found[text] for text in texts]
 
 
 def _names(text: str, name: re.Pattern[str]) -> list[str]:
+    """The names in a text that are no controls."""
     names, place, more = [], 0, True
     while more:
         found = name.match(text, place)
         assert found is not None  # the rest of the text is a name
-        if found[1] is None and not found[2].strip():
-            raise InputError(
-                f"read genes: found an empty name in {text!r}", "remove the extra separator"
-            )
         if found[1] is None:
             names.append(found[2].strip())
         place, more = found.end(), bool(found[3])
+    if "" in names:
+        raise InputError(
+            f"read genes: found an empty name in {text!r}", "remove the extra separator"
+        )
     return names
 
 

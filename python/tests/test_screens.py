@@ -296,7 +296,13 @@ def test_symmetric_halves(graph, seed):
 
 
 def test_texts_without_names():
-    for text, message in ((None, "row 1: found None"), ("", "row 1"), ("A+", "empty name in 'A.'")):
+    assert screens.genes([7157, "A+B"], "+") == [["7157"], ["A", "B"]]
+    for text, message in (
+        (None, "row 1: found None"),
+        (np.nan, "row 1: found nan"),
+        ("", "row 1"),
+        ("A+", "empty name in 'A.'"),
+    ):
         with pytest.raises(InputError, match=message):
             screens.genes(["A", text], "+")
 
