@@ -406,6 +406,7 @@ OF_A_DATASET = [
     "Splits",
     "Publishing a dataset",
     "Shuffling computed sets",
+    "Sums without masks",
     "Worker processes",
     "Filters",
     "Predicting over combinations",
