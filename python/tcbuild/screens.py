@@ -139,9 +139,10 @@ def sga(
         )
     result = frame.iloc[kept].drop(columns=[*used])
     if "sample_id" not in result:
-        result.insert(0, "sample_id", kept.astype(str))
+        numbers = pa.array(kept).cast(pa.string()).to_pandas()
+        result.insert(0, "sample_id", numbers.set_axis(result.index))
     labels = [s.labels.take(pa.array(n[kept])) for n, s in zip(codes, strains_read)]
-    result.insert(1, "genes", _joined(labels))
+    result.insert(1, "genes", _joined(labels).set_axis(result.index))
     return result, account
 
 
@@ -309,7 +310,7 @@ def _published(frame: pd.DataFrame) -> Sequence[Sequence[str]]:
 
 def _joined(labels: Sequence[pa.Array]) -> Any:
     joined = pc.replace_substring_regex(pc.binary_join_element_wise(*labels, "|"), r"\|+", "|")
-    return pc.utf8_trim(joined, "|").to_pandas().to_numpy()  # of samples without genes on a side
+    return pc.utf8_trim(joined, "|").to_pandas()  # of samples without genes on a side
 
 
 def _check(name: str, values: Collection[Any], allowed: Sequence[Any]) -> None:

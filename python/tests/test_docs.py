@@ -323,6 +323,20 @@ def check_costanzo(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     assert found == [(["YAL001C", "YAL002W"], -0.1), (["YBR010W"], 0.2)]
 
 
+def emap(folder: Path, tcbuild: Tcbuild) -> None:
+    small_graph(folder)
+    rows = ["YAL001C,YAL002W,DELETION,delta yal002w,1", "YAL001C,YBR010W,DAMP,DELETION,2"]
+    rows += ["YAL001C,YBR010W,DELETION,delta yal002w,3", "YAL002W,YAL002W,DELETION,DELETION,4"]
+    rows += ["YAL002W,YBR010W,DELETION,DELETION,"]
+    text = "\n".join(["gene_a,gene_b,mutation_a,mutation_b,score", *rows, ""])
+    (folder / "emap.tsv").write_text(text.replace(",", "\t"))
+
+
+def check_emap(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    found = [(row["genes"], row["phenotypes"]) for row in tcbuild.samples(folder / "emap", 1)]
+    assert found == [(["YAL001C", "YAL002W"], {"score": 1})] and len(variables["screen"]) == 1
+
+
 def norman(folder: Path, tcbuild: Tcbuild) -> None:
     small_graph(folder, "CEBPE KLF1")
     write(folder, "norman.csv", "condition n", "CEBPE+ctrl 1", "ctrl 2", "CEBPE+KLF1 3",
@@ -394,6 +408,7 @@ GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
     "Missing phenotypes": missing_phenotypes,
     "DepMap": depmap,
     "Costanzo": costanzo,
+    "An E-MAP": emap,
     "Norman": norman,
     "Your own tables": nothing,
     "Another organism": another_organism,
