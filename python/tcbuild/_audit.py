@@ -16,8 +16,9 @@ _STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)  # of the ridge
 _RESAMPLES, _RESAMPLED = 200, 10_000  # of the bootstrap, and at most so many samples in each
 _FEWEST = 10  # samples of which a verdict is given
 _AHEAD, _ERRORS = 0.1, 4  # a leak is ahead by more in Pearson's r, and by so many standard errors
-_NEAR = 0.02  # in Pearson's r: what a leak may be behind the additive baseline
+_NEAR = 0.05  # in Pearson's r: what a leak may be behind the additive baseline
 _FREE = 30.0  # of effects that are hardly penalized: they count so many times
+_FIRST = ("mean", "additive")  # of the baselines
 _WORDS = {"pair": "pairs of genes", "genotype": "genotypes"}
 
 Floats = npt.NDArray[np.float64]
@@ -203,59 +204,57 @@ class _Fit:
 
     def judge(self, part: Mask, keys: list[_Keys]) -> tuple[list[_Score], str, list[str]]:
         """The scores of a part, a verdict, and what to split by to remove leaks."""
-        rows, train = np.flatnonzero(part & self._measured), int(self._train.sum())
-        names, size, values = (
-            ["mean", "additive", *(key.name for key in keys)],
-            len(rows),
-            self._values,
-        )
-        why = ""
-        if train < 2 or size < 2:
-            few = self._first if train < 2 else "the part"
-            why = f"{min(train, size)} samples of {few} are measured"
-        elif np.ptp(values[rows]) == 0:
-            why = "all measured values are equal"
-        if why:
-            return (
-                [_Score(name, size, note=why) for name in names],
-                f"nothing can be said: {why}",
-                [],
-            )
-        mean = np.full(len(values), values[self._train].mean())
-        predicted, notes = {"mean": mean, "additive": self._sum}, dict[str, str]()
+        rows, names = np.flatnonzero(part & self._measured), [key.name for key in keys]
+        if why := self._impossible(rows):
+            scores = [_Score(name, len(rows), note=why) for name in (*_FIRST, *names)]
+            return scores, f"nothing can be said: {why}", []
+        mean = np.full(len(part), self._values[self._train].mean())
+        predicted, scores = {"mean": mean[rows], "additive": self._sum[rows]}, list[_Score]()
         for key in keys:
             if key.among(self._train)[rows].any():
                 otherwise = self._sum if key.name in _WORDS else mean
-                predicted[key.name] = key.means(values, self._train, otherwise)
+                predicted[key.name] = key.means(self._values, self._train, otherwise)[rows]
             else:
-                notes[key.name] = f"no sample shares a {key.name} with {self._first}"
-        predicted = {name: every[rows] for name, every in predicted.items()}
-        correlations, resampled = _correlations(values[rows], predicted)
-        r = dict(zip(predicted, correlations.tolist()))
-        low, high = (dict(zip(r, np.quantile(resampled, at, axis=0))) for at in (0.025, 0.975))
-        scores = [_Score(name, size, note=notes[name]) for name in notes]
-        for name, found in predicted.items():
-            error = float(np.square(found - values[rows]).mean())
-            note = "" if r[name] else "predicts one value"
-            scores.append(_Score(name, size, error, r[name], low[name], high[name], note))
-        scores.sort(key=lambda score: names.index(score.baseline))
-        if size < _FEWEST:
-            return scores, f"{size} measured samples are too few to tell", []
+                note = f"no sample shares a {key.name} with {self._first}"
+                scores.append(_Score(key.name, len(rows), note=note))
+        values = self._values[rows]
+        found, resampled = _correlations(values, predicted)
+        r, bounds = dict(zip(predicted, found.tolist())), np.quantile(resampled, (0.025, 0.975), 0)
+        for (name, one), low, high in zip(predicted.items(), *bounds):
+            error, note = np.square(one - values).mean(), "" if r[name] else "predicts one value"
+            scores.append(_Score(name, len(rows), error, r[name], low, high, note))
+        scores.sort(key=lambda score: [*_FIRST, *names].index(score.baseline))
+        if len(rows) < _FEWEST:
+            return scores, f"{len(rows)} measured samples are too few to tell", []
         best = max(r, key=r.__getitem__)
         text = f"a model has learned something if it beats r = {r[best]:.2f} ({best})."
-        leaks = []
-        for key in (key for key in keys if r.get(key.name, 0) > max(_AHEAD, r["additive"] - _NEAR)):
-            without = self._without(key, part & self._measured)[rows]
-            both = {"leak": predicted[key.name], "without": without}
-            (leak, fair), resampled = _correlations(values[rows], both)
-            if leak - fair > max(_AHEAD, _ERRORS * np.diff(resampled).std()):
-                leaks.append(key.name)
-                what = _WORDS.get(key.name, f"values of {key.name}")
-                text += (
-                    f" Leak: {what} that {self._first} has predict r = {leak:.2f}, without them "
-                    f'additive has {fair:.2f}; by="{key.name}" splits them.'
-                )
-        return scores, text, leaks
+        near = max(_AHEAD, r["additive"] - _NEAR)
+        some = [key for key in keys if r.get(key.name, 0) > near]
+        leaks = {key.name: self._leak(key, rows, predicted[key.name]) for key in some}
+        texts = [text, *(leak for leak in leaks.values() if leak)]
+        return scores, " ".join(texts), [name for name, leak in leaks.items() if leak]
+
+    def _impossible(self, rows: Ints) -> str:
+        """Why nothing can be said of some samples; empty if something can."""
+        train = int(self._train.sum())
+        if min(train, len(rows)) < 2:
+            few = self._first if train < 2 else "the part"
+            return f"{min(train, len(rows))} samples of {few} are measured"
+        return "" if np.ptp(self._values[rows]) else "all measured values are equal"
+
+    def _leak(self, key: _Keys, rows: Ints, predicted: Floats) -> str:
+        """Says that what samples share with the fitted ones predicts them; empty if it does not."""
+        part = np.zeros(len(self._values), bool)
+        part[rows] = True
+        both = {"leak": predicted, "without": self._without(key, part)[rows]}
+        (leak, without), resampled = _correlations(self._values[rows], both)
+        if leak - without <= max(_AHEAD, _ERRORS * np.diff(resampled).std()):
+            return ""
+        what = _WORDS.get(key.name, f"values of {key.name}")
+        return (
+            f"Leak: {what} that {self._first} has predict r = {leak:.2f}; without them, additive "
+            f'predicts {without:.2f}. by="{key.name}" splits them.'
+        )
 
 
 def _correlations(values: Floats, predicted: dict[str, Floats]) -> tuple[Floats, Floats]:

@@ -37,7 +37,7 @@ class Parts(Mapping[str, Any]):
         sizes = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()
         self.sizes = {name: size for name, size in zip(names, sizes) if size}
         # models are fitted to train, or the first part
-        self.first = "train" if "train" in self.sizes else next(iter(self.sizes))
+        self.first = "train" if "train" in self.sizes else next(iter(self.sizes), "")
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.sizes:
@@ -122,7 +122,7 @@ def read_parts(dataset: Any, path: str | os.PathLike[str]) -> Parts:
         rows, parts = rows.to_numpy(np.int64), parts.to_numpy(object)
     except FileNotFoundError:
         raise
-    except (KeyError, ValueError, OSError) as error:
+    except (KeyError, ValueError, ArithmeticError, OSError) as error:
         raise _wrong(path, f"{error}"[:300], f"a table with the columns {_COLUMNS}") from error
     expected = whole.manifest["logical_content"]
     for found in contents[contents != expected].unique()[:1]:

@@ -32,6 +32,10 @@ class Split:
     """
 
     def __init__(self, dataset: Any, by: str, fractions: Mapping[str, Any], seed: int):
+        if not len(dataset):
+            raise InputError(
+                f"split {dataset.path}: found no samples, expected some", "choose others"
+            )
         self.dataset, self.by, self.seed = dataset, by, seed
         self.names, self.shares = [*fractions], _shares(fractions)
         self.genes = read_perturbed(dataset)

@@ -92,7 +92,7 @@ def _column(samples: Samples, name: str) -> npt.NDArray[Any]:
     if name != _DELETIONS:
         values: npt.NDArray[Any] = samples[name]
         return values
-    found = np.empty(len(samples), np.int64)
+    found = np.empty(len(samples))  # like all numbers, so that nothing overflows
     for places, rows, table in samples._table.read([PERTURBATION_INDICES], samples._rows):
         sizes = [np.diff(ends(chunk)) for chunk in table.column(0).chunks]
         found[places] = np.concatenate(sizes)[rows]
@@ -110,7 +110,7 @@ class _Conditions:
         if isinstance(node, ast.BoolOp):
             return ast.BoolOp(node.op, [self.of(value) for value in node.values])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.Invert)):
-            return ast.UnaryOp(ast.Not(), self.of(node.operand))
+            return ast.Compare(self.of(node.operand), [ast.Eq()], [ast.Constant(False)])
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             parts = map(self._comparison, sides, node.ops, sides[1:])
@@ -121,23 +121,25 @@ class _Conditions:
         return ast.Compare(node, [ast.Eq()], [ast.Constant(True)])
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> list[ast.expr]:
-        comparison, kind = ast.Compare(left, [op], [right]), self._kind(left)
-        shown, others = _shown(comparison), [right]
+        comparison, others = ast.Compare(left, [op], [right]), [right]
+        shown = _shown(comparison)
+        if not _named(left) and (not _named(right) or isinstance(op, (ast.In, ast.NotIn))):
+            raise SettingsError(f"expected a column, not in quotes: {shown}", _SYNTAX)
         if isinstance(op, (ast.In, ast.NotIn)):
             others = right.elts if isinstance(right, ast.List) else []
-            if not others or isinstance(left, ast.Constant):
-                why = f"expected a column and a list in brackets: {shown}"
+            if not others:
+                why = f"expected a list in brackets: {shown}"
                 raise SettingsError(why, 'write medium in ["YPD", "SC"] or fitness in [0.5, 1]')
         elif isinstance(op, (ast.Is, ast.IsNot)):
             raise SettingsError(f"expected == or !=: {shown}", _MISSING)
-        for found in map(self._kind, others):
-            if None not in (kind, found) and kind != found:
-                raise SettingsError(f"found {kind} and {found}: {shown}", _TYPES)
-        if kind == "condition":
+        kinds = {found for one in (left, *others) if (found := self._kind(one))}
+        if len(kinds) > 1:
+            raise SettingsError(f"found {' and '.join(sorted(kinds))}: {shown}", _TYPES)
+        if kinds == {"condition"}:
             return [ast.Compare(self.of(left), [op], [self.of(right)])]
         if not isinstance(op, (ast.NotEq, ast.In, ast.NotIn)):
             return [comparison]
-        sides = [side for side in (left, right) if not isinstance(side, (ast.Constant, ast.List))]
+        sides = [side for side in (left, right) if _named(side)]
         return [comparison, *(ast.Compare(side, [ast.Eq()], [side]) for side in sides)]
 
     def _kind(self, node: ast.expr) -> str | None:

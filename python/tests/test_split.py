@@ -314,7 +314,9 @@ def test_hold_out_and_pin(tcbuild, tmp_path, seed):
     for held in ("medium=YPD", ypd, ["medium=YPD"], {"test": ypd}):
         parts = dataset.split(train=0.7, val=0.3, by="genotype", hold_out=held, seed=1)
         assert [part == "test" for part in parts_of(parts)] == ypd.tolist()
-    parts = dataset.split(by="sample", hold_out={"new": "batch=3", "test": dataset.deletes("G01")})
+    parts = dataset.split(
+        by="sample", hold_out={"new": "batch=3", "test": (frame.batch == 1).to_numpy()}
+    )
     found = parts_of(parts)
     assert {*found} == {"train", "new", "test"}
     assert [part == "new" for part in found] == (frame.batch == 3).tolist()
@@ -403,6 +405,8 @@ def test_other_errors(tcbuild, tmp_path):
         dataset.split(train=1, by="sample")["trian"]
     with pytest.raises(KeyError, match="none of 60 samples has this id"):
         dataset.split(train=1, by="sample", pin={"s99": "train"})
+    with pytest.raises(InputError, match="found no samples"):
+        dataset[:0].split(train=1, by="sample")
     for asks in (lambda d: d.where("deletions == 2"), lambda d: d.split(train=1, by="gene")):
         with pytest.raises(package.errors.SelectionError, match="found combinations"):
             asks(dataset.combinations([0, 1, 2], 2))
@@ -423,6 +427,7 @@ def test_saved_parts(tcbuild, tmp_path, seed, ending):
         for name in parts:
             assert again[name].indices.tolist() == parts[name].indices.tolist()
     assert again.codes[[0, 9, 70, 79]].tolist() == [-1] * 4
+    assert not len(dataset[:10].parts(file))
     some = dataset[60:].parts(file)
     assert len(some.codes) == 20 and set(some["train"].indices.tolist()) <= {*range(60, 70)}
     read = (

@@ -140,7 +140,7 @@ def condition(r: random.Random, depth: int) -> Oracle:
     if r.random() < 0.4:
         values = r.choice([[0.5, 1.0], ["a", "ab"]])
         a = number(r, 1) if values == [0.5, 1.0] else word(r)
-        while a.text[0] not in "`(a":  # a constant
+        while "`" not in a.text:  # a constant
             a = number(r, 1) if values == [0.5, 1.0] else word(r)
         negated = r.random() < 0.5
 
@@ -150,6 +150,8 @@ def condition(r: random.Random, depth: int) -> Oracle:
         return Oracle(f"{a.text} {'not ' if negated else ''}in {values}", is_in)
     a, b = (word(r), word(r)) if r.random() < 0.4 else (number(r, depth), number(r, depth))
     sign = r.choice([*COMPARISONS])
+    if "`" not in a.text + b.text:  # no column
+        return condition(r, depth)
 
     def compares(row):
         x, y = a.of(row), b.of(row)
