@@ -441,3 +441,12 @@ def test_a_missing_library_is_named():
     assert "tcbuild.sources needs the package obonet\nhint: pip install 'tcbuild[sources]'" in (
         done.stderr
     )
+
+
+@pytest.mark.slow
+def test_the_benchmark_runs(tmp_path):
+    benchmark = REPOSITORY / "python/benchmarks/sources.py"
+    command = [sys.executable, benchmark, "human", "--data", tmp_path / "made", "--links", "1000"]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and " s of CPU" in done.stdout, done.stderr
