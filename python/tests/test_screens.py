@@ -87,6 +87,18 @@ def test_graphs_as_tables(graph):
     pd.testing.assert_frame_equal(shape(case, tables), shape(case, graph))
 
 
+@pytest.mark.parametrize("case", KNOWN["cases"][:-1], ids=lambda case: case["about"])
+def test_graphs_of_sources(graph, case):
+    """Genes outside the graph keep their names."""
+    of_sources = reader.sources.Graph(gene["id"] for gene in KNOWN["genes"])
+    known = [
+        {**gene, "aliases": gene["aliases"].split("|") if gene["aliases"] else []}
+        for gene in KNOWN["genes"] + KNOWN["others"]
+    ]
+    of_sources.names = pl.DataFrame(known, of_sources.names.schema)
+    pd.testing.assert_frame_equal(shape(case, of_sources), shape(case, graph))
+
+
 SGA = "Query Strain ID\tQuery allele name\tArray Strain ID\tArray allele name\tscore\n"
 SQUARE = "gene\tTFC3\tVPS8\tTBS1\nTFC3\t{}\t{}\t{}\nVPS8\t{}\t{}\t{}\nTBS1\t{}\t{}\t{}\n"
 
