@@ -128,9 +128,9 @@ fuzz: ## each fuzz target for FUZZTIME: a number of inputs (default 1000x) or a 
 		done; \
 	done
 
-gpu-check: ## make and run a folder that tests verify --device cuda, and Python, on an NVIDIA card
+gpu-check: ## make and run a folder that tests verify --device cuda, Python and training on an NVIDIA card
 	$(CUDA) $(GO) build -ldflags '-s -w' -o bin/gpu-check/tcbuild ./cmd/tcbuild
-	cp gpuverify/gpucheck/gpu-check bin/gpu-check/
+	cp gpuverify/gpucheck/gpu-check gpuverify/gpucheck/padded.py bin/gpu-check/
 	rm -rf bin/gpu-check/python
 	mkdir bin/gpu-check/python
 	tar -C python -c --exclude=__pycache__ tcbuild tests pyproject.toml | tar -C bin/gpu-check/python -x

@@ -5,6 +5,7 @@ package gpuverify
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,7 +32,9 @@ func (d *devices) run(device cuda.Device, first int) (DeviceReport, error) {
 	if err != nil {
 		err = d.failure(device, err)
 	} else if d.tables != nil {
+		start := time.Now()
 		err = c.pipeline(d.ctx, first)
+		c.report.WorkingSeconds = time.Since(start).Seconds()
 	}
 	if closing := opened.Close(); closing != nil && err == nil {
 		err = d.failure(device, closing)

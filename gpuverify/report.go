@@ -88,6 +88,8 @@ type DeviceReport struct {
 	// they were in its cache
 	JITSeconds float64  `json:"jit_seconds"`
 	JITLog     []string `json:"jit_log"`
+	// the time from the first sample read to the last result, without start-up
+	WorkingSeconds float64 `json:"working_seconds"`
 	DeviceWork
 }
 

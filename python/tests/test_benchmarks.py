@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -46,27 +45,3 @@ def test_workers_import_no_pandas(datasets):
     _, fork, spawn = lines_of("workers.py", datasets["incidence"], *options)
     assert fork.split()[:2] == ["tcbuild.torch", "fork"] and "pandas" not in fork
     assert spawn.split()[:2] == ["tcbuild.torch", "spawn"] and "pandas" not in spawn
-
-
-def test_training_is_measured_phase_by_phase(datasets, tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    options = ["--model", "filtered", "--batch-size", 2, "--workers", 1, "--ranks", 2]
-    options += ["--hidden", 4, "--layers", 1, "--steps", 2, "--rounds", 1]
-    files = ["--out", tmp_path / "out", "--trace", tmp_path / "trace.json"]
-    header, _, row = lines_of("training.py", datasets["incidence"], *options, *files)
-    columns = [cell.strip() for cell in header.split("|")[1:-1]]
-    cells = dict(zip(columns, (cell.strip() for cell in row.split("|")[1:-1]), strict=True))
-    assert [cells[name] for name in columns[:6]] == ["filtered", "tcbuild", "2", "2", "1", "2"]
-    phases = columns[columns.index("it/s") + 1 : columns.index("host GB")]
-    assert 97 <= sum(int(cells[phase].rstrip("%")) for phase in phases) <= 103
-    (run,) = json.loads((tmp_path / "out.json").read_text())["runs"]
-    first, second = run["result"]["rounds"][0]
-    assert len(first["seconds"]) == 2 and first["losses"] != second["losses"]
-    assert all(min(step) > 0 for rank in (first, second) for step in rank["seconds"])
-    assert first["host_mb"] > 100 and first["workers_mb"] > 1
-    traced = {
-        each.get("name")
-        for each in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
-    }
-    assert traced >= set(phases)
-    assert "it/s" in (tmp_path / "out.svg").read_text()

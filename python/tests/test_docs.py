@@ -430,7 +430,7 @@ OF_A_DATASET = [
 ELSEWHERE = [
     "Public sources",  # test_source_graphs.py
     "Yeast",  # public downloads: TestExamples checks its commands
-    "The phases of a step",  # measurements of hours
+    "Compare on your data",  # test_compare.py
     "Several machines reading one dataset",  # below
     "Several processes, and resuming within an epoch",  # test_long_runs.py
 ]

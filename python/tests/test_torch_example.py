@@ -1,4 +1,4 @@
-"""The training example runs, and the variants lead to the same loss."""
+"""The training example runs on the program's dataset, and learns."""
 
 from __future__ import annotations
 
@@ -11,19 +11,16 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from conftest import REPOSITORY
-from torch_cases import VARIANTS, built_case
+from torch_cases import built_case
 
 
-def test_variants_lead_to_the_same_loss(tcbuild, tmp_path):
-    built_case(tcbuild, "everything", "all", tmp_path)
-    example = REPOSITORY / "python/examples/train_masked_gin.py"
-    command = [sys.executable, example, tmp_path, "--batch-size", "7", "--workers", "2"]
+def test_every_step_has_its_loss(tcbuild, tmp_path):
+    dataset = built_case(tcbuild, "dense", "all", tmp_path, ["incidence"]).datasets["incidence"]
+    command = [sys.executable, REPOSITORY / "python/examples/train_gin.py", dataset]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     done = subprocess.run(
-        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=1200
+        [*map(str, command), "--batch-size", "2"], env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    header, *rows = (line.split() for line in done.stdout.splitlines())
-    assert header == ["variant", "steps/s", "loss"] and [row[0] for row in rows] == list(VARIANTS)
-    losses = [float(row[2]) for row in rows]
-    assert max(losses) - min(losses) <= 1e-6 and losses[0] > 0
+    losses = [float(line.split()[-1]) for line in done.stdout.splitlines()]
+    assert len({*losses}) > 4 and all(loss >= 0 for loss in losses)

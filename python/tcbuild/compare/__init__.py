@@ -1,0 +1,1 @@
+"""`python -m tcbuild.compare --help`: which dataset, in which form, trains fastest."""
