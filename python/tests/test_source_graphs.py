@@ -450,3 +450,35 @@ def test_the_benchmark_runs(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and " s of CPU" in done.stdout, done.stderr
+
+
+def test_tables_of_other_libraries(graph, tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    graph["gene__own__gene"] = pandas.DataFrame({"src": ["A"], "dst": ["B"], "w": [1.5]})
+    graph["complex"] = pa.table({"id": ["c1"]})
+    sources.add_edges(
+        graph,
+        ("gene", "part_of", "complex"),
+        pandas.DataFrame({"a": ["a1"], "b": ["c1"]}),
+        src="a",
+        dst="b",
+        undirected=False,
+    )
+    made = tables(graph, tmp_path)
+    assert made["gene__own__gene"] == {"src": ["A"], "dst": ["B"], "w": [1.5]}
+    assert made["gene__part_of__complex"] == {"src": ["A"], "dst": ["c1"]}
+    assert len(graph.prune()["gene", "own", "gene"]) == 1
+
+
+@pytest.mark.parametrize("content", [None, gzip.compress(b"metabolites: []\n" * 99)[:-20]])
+def test_absent_and_cut_off_files(content, graph, tmp_path):
+    for name in ("pairs.tsv.gz", "model.yml.gz", "go.obo.gz"):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=rf"{name}: \S"):
+            if name == "pairs.tsv.gz":
+                sources.table(tmp_path / name)
+            elif name == "model.yml.gz":
+                sources.add_model(graph, tmp_path / name)
+            else:
+                sources.add_ontology(graph, tmp_path / name, pl.DataFrame())

@@ -44,7 +44,10 @@ def columns_of(table: pl.DataFrame, made: str, *columns: pl.Expr | str) -> pl.Da
 def open_text(file: str | os.PathLike[str]) -> IO[str]:
     """Opens a text, which may be compressed by gzip."""
     opened = gzip.open if os.fspath(file).endswith(".gz") else open
-    return cast(IO[str], opened(file, "rt", encoding="utf-8-sig"))
+    try:
+        return cast(IO[str], opened(file, "rt", encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"read {file}: {error.strerror}", "check the path") from error
 
 
 def is_true(table: pl.DataFrame, made: str, where: pl.Expr | None) -> pl.Series:
@@ -188,9 +191,9 @@ def read_csv(
         if quote is None and any(column.null_count() for column in found):
             _refuse_short_rows(file, separator, options)
         return found
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as error:
         message = " ".join(str(error).partition("\n\n")[0].split())
-        hint = "check that it is a text table, and separator, comment, skip and columns"
+        hint = "check the path, that it is a text table, and separator, comment, skip and columns"
         raise InputError(f"read {file}: {message:.300}", hint) from error
 
 

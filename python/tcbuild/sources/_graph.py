@@ -15,10 +15,11 @@ import polars as pl
 
 from tcbuild import _tables
 from tcbuild._files.scratch import scratch_beside
-from tcbuild._graph.graph import ends_of
+from tcbuild._graph.graph import ends_of, is_node_type, split_edge_type
 from tcbuild._graph.names import Names
 from tcbuild.errors import InputError, SettingsError
 from tcbuild.sources._account import Account
+from tcbuild.sources._files import read
 
 _RELATION = re.compile(r"[A-Za-z0-9](_?[A-Za-z0-9.-])*")
 _NAMES: Any = {"id": pl.String, "name": pl.String, "aliases": pl.List(pl.String)}
@@ -28,7 +29,8 @@ class Graph(dict[Any, pl.DataFrame]):
     """Tables by node type, such as "gene", and by (source, relation, target).
 
     Node tables have the column id; edge tables have src and dst, which are ids, and columns of
-    their own. Filter and replace them as you like. Edges of nodes that are gone are an error, until
+    their own. Filter and replace them as you like,
+    also by tables of pandas or pyarrow. Edges of nodes that are gone are an error, until
     prune removes them.
 
     Args:
@@ -53,13 +55,15 @@ class Graph(dict[Any, pl.DataFrame]):
         self.account = Account()
         self.downloads: list[dict[str, Any]] = []
 
-    def __setitem__(self, kind: Any, table: pl.DataFrame) -> None:
+    def __setitem__(self, kind: Any, table: Any) -> None:
+        if isinstance(kind, str) and not is_node_type(kind):
+            kind = split_edge_type(kind)
         if not isinstance(kind, str) and not _RELATION.fullmatch(kind[1]):
             raise InputError(
                 f"add edges: found relation {kind[1]!r}, expected letters, digits, _ - and .",
                 'replace other characters, such as spaces: relation.replace(" ", "_")',
             )
-        super().__setitem__(kind, table)
+        super().__setitem__(kind, read(table))
 
     def prune(self) -> Graph:
         """Removes the edges of nodes that are not in the graph, and returns the graph."""

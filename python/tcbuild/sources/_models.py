@@ -53,7 +53,9 @@ def add_model(
         _check_ids("metabolite", model.metabolites)
         _check_ids("reaction", [reaction.id for reaction in model.reactions])
         _check_ids("reaction", [node.id for node in nodes])
-    except (ValueError, KeyError, TypeError, YAMLError, ParseError) as error:
+    except InputError:  # of the file
+        raise
+    except (ValueError, KeyError, TypeError, EOFError, OSError, YAMLError, ParseError) as error:
         found = f"found no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
         raise InputError(
             f"read model {file}: {found:.300}",

@@ -85,7 +85,9 @@ def add_ontology(
                 if parent in obsolete:
                     raise ValueError(f"found {relation} {parent} of {term}, which is obsolete")
                 edges[chosen[relation]][term, current.get(parent, parent)] = None
-    except (ValueError, KeyError) as error:
+    except InputError:  # of the file
+        raise
+    except (ValueError, KeyError, EOFError, OSError) as error:
         message = f"read ontology {file}: {' '.join(str(error).split()):.300}"
         raise InputError(message, "use an ontology in OBO as released") from error
     space = header.get("default-namespace", [""])[0]
