@@ -132,13 +132,16 @@ def matrix(
         )
     genes = [k for k, name in enumerate(names) if k and name and name not in ignore]
     cells = wide.select(pl.nth(k).alias(names[k]) for k in genes)
-    weights = _with_numbers(cells, cells.columns, str(file)).to_numpy().reshape(-1)
-    rows = np.repeat(np.arange(len(wide)), len(genes))
-    columns = np.tile(np.arange(len(genes)), len(wide))
+    listed, named = wide.to_series(0), cells.columns
+    del wide  # such matrices are large
+    weights = _with_numbers(cells, named, str(file)).to_numpy().reshape(-1)
+    rows = np.repeat(np.arange(len(listed), dtype=np.uint32), len(named))
+    columns = np.tile(np.arange(len(named), dtype=np.uint32), len(listed))
+    del cells
     return pl.DataFrame(
         {
-            "row": wide.to_series(0).gather(rows),
-            "column": pl.Series(cells.columns).gather(columns),
+            "row": listed.gather(rows),
+            "column": pl.Series(named, dtype=pl.String).gather(columns),
             "weight": pl.Series(weights, dtype=pl.Float64, nan_to_null=True),
         }
     )

@@ -39,6 +39,23 @@ def yeast(data: str | os.PathLike[str]) -> Graph:
     # yeast-GEM 9.0.2, November 2024. combinations=True makes torchcell's nodes of reactions.
     add_model(graph, data / "yeast_gem_v9.0.2/yeast-GEM.yml.gz")
 
+    # Matrices of targets and transcription factors, as the Inferelator v0.6.1 ships them: YEASTRACT
+    # of 13 July 2019, and motifs in promoters, weighted by their number.
+    for relation, file in [
+        ("yeastract", "YEASTRACT_20190713_BOTH.tsv.gz"),
+        ("motif_prior", "yeast-motif-prior.tsv.gz"),
+    ]:
+        add_edges(
+            graph,
+            relation,
+            matrix(data / "regulatory_inferelator" / file),
+            src="column",
+            dst="row",
+            weight="weight",
+            where=pl.col("weight") != 0,
+            undirected=False,
+        )
+
     # STRING v9.1 (2013) as DANGO ships it: lines of a list of genes, and probabilities from 0 to 1.
     dango = data / "string_v9.1_dango"
     for channel in ["neighborhood", "fusion", "cooccurence", "database"]:
@@ -71,23 +88,6 @@ def yeast(data: str | os.PathLike[str]) -> Graph:
             weight=pl.col(channel).alias("score"),
             where=pl.col(channel) >= 1,
             undirected=True,
-        )
-
-    # Matrices of targets and transcription factors, as the Inferelator v0.6.1 ships them: YEASTRACT
-    # of 13 July 2019, and motifs in promoters, weighted by their number.
-    for relation, file in [
-        ("yeastract", "YEASTRACT_20190713_BOTH.tsv.gz"),
-        ("motif_prior", "yeast-motif-prior.tsv.gz"),
-    ]:
-        add_edges(
-            graph,
-            relation,
-            matrix(data / "regulatory_inferelator" / file),
-            src="column",
-            dst="row",
-            weight="weight",
-            where=pl.col("weight") != 0,
-            undirected=False,
         )
 
     # Networks as BIONIC ships them, of January 2024.
