@@ -7,14 +7,14 @@ import hashlib
 import logging
 import os
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pooch
 
 from tcbuild._files.scratch import scratch_beside
-from tcbuild.errors import InputError
+from tcbuild.errors import InputError, missing_package
 
 _LISTED = Path(__file__).with_name("downloads.tsv")
 _log = logging.getLogger("tcbuild")
@@ -40,6 +40,10 @@ def fetch(preset: str, data: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def _download(path: Path, file: dict[str, Any]) -> None:
+    try:
+        pooch = import_module("pooch")  # which warns in notebooks without widgets
+    except ModuleNotFoundError as error:
+        raise missing_package("download", error, "sources") from error
     address, expected = file["address"], file["sha256"]
     path.parent.mkdir(parents=True, exist_ok=True)
     by_hand = f"check the network, or save {address} there yourself"
