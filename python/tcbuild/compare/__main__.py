@@ -116,7 +116,7 @@ def _plan(datasets: list[str], options: argparse.Namespace) -> list[Row]:
 def _run_rounds(results: list[Result], options: argparse.Namespace, loads: list[float]) -> None:
     """Measures every row twice, and again as long as the time suffices."""
     context = get_context("forkserver")
-    context.set_forkserver_preload(["tcbuild.compare._train"])
+    context.set_forkserver_preload(["tcbuild.compare._train", "torch._dynamo"])
     began, took, losses = time.monotonic(), [0.0] * len(results), dict[int, float]()
     with ExitStack() as copies:
         paths = {(each.row.dataset, "as given"): each.storage["path"] for each in results}
