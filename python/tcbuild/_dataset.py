@@ -26,7 +26,7 @@ from tcbuild._masks.shards import ShardMasks
 from tcbuild._parquet import write_parquet
 from tcbuild._sample import Sample
 from tcbuild._table.columns import Rows, as_array, take
-from tcbuild._table.combinations import Combinations, gene_numbers
+from tcbuild._table.combinations import Combinations, combined
 from tcbuild._table.controls import match
 from tcbuild._table.kinds import Kinds
 from tcbuild._table.rows import position, positions, selected, selects_several
@@ -172,14 +172,15 @@ class Dataset(Asked):
         if self._whole is not None:
             return found | {"whole": self._whole, "rows": self._rows}
         if isinstance(self._table, Combinations):
-            found |= {"stored": self._stored, "combined": (self._table.genes, self._table.k)}
+            found |= {"stored": self._stored, "combined": (self._table.classes, self._table.k)}
         return found
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "whole" in state:
             vars(self).update(vars(state["whole"]), _whole=state["whole"], _rows=state["rows"])
         elif "combined" in state:
-            vars(self).update(vars(state["stored"].combinations(*state["combined"])))
+            classes, size = state["combined"]
+            vars(self).update(vars(state["stored"].combinations(classes, size=size)))
         else:
             Dataset.__init__(self, state["path"])
         vars(self).update(state["own"])
@@ -407,23 +408,34 @@ class Dataset(Asked):
         groups, controls = match(self, self, by, missing == "mark")
         return controls.draw(groups, as_array(self._rows), operator.index(seed))
 
-    def combinations(self, genes: Iterable[str | SupportsIndex], k: int) -> Dataset:
+    def combinations(
+        self, genes: Iterable[Any], k: int | None = None, *, size: int | None = None
+    ) -> Dataset:
         """All combinations of k genes as a dataset of this one's graph and reaction rule, in the
         order of itertools.combinations(genes, k). Samples are computed when they are asked for,
-        and nothing is stored: 10 million samples per second.
+        and nothing is stored: 10 million samples per second in order, 4 million at random.
+
+        With size in place of k, genes are classes (genes, least, most), which may overlap: of these
+        combinations of all their genes, those that have from least to most genes of each class. A
+        gene of several classes counts in each. The order is that of the genes as classes list them,
+        each where it comes first.
 
         A sample's index in the whole dataset is its number in that order, and as text its id, as in
         what the program builds of `combinations:`. There are no phenotypes and no attributes.
 
         Args:
-            genes: names, as for gene_index, or indices, each once
+            genes: names, as for gene_index, or indices, each once; or a list of classes
             k: genes of each combination
+            size: genes of each combination of classes
 
         Examples:
             >>> triples = dataset.combinations(dataset.genes, 3)[:10_000]
             >>> genes, ptr, _ = triples.perturbations(range(4096))
+            >>> classes = [(dataset.genes[:9], 1, 2), (dataset.genes[5:20], 1, 2)]
+            >>> len(dataset.combinations(classes, size=3))
+            ...
         """
-        table = Combinations(gene_numbers(genes, self._cell.names), operator.index(k))
+        table = combined(genes, k, size, self._cell.names)
         return self._with(
             variant="combinations",
             codec=None,

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import test_torchcell
@@ -526,9 +527,13 @@ def check_filters(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
 
 
 def check_predicting_over_combinations(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    assert variables["first"] == 252 and len(variables["ptr"]) == 29
-    for row, sample in zip(variables["masks"]["gene"], variables["triples"][252:]):
-        assert np.flatnonzero(~row.numpy()).tolist() == sample.deleted.tolist()
+    counts = [int(s.masks["gene__physical__gene"].sum()) for s in variables["triples"][:5000]]
+    best = sorted(range(5000), key=lambda number: (-counts[number], number))[:100]
+    found = pq.read_table(variables["best"])
+    assert found["sample_index"].to_pylist() == best
+    assert found["prediction"].to_pylist() == [counts[number] for number in best]
+    every = pq.read_table(variables["every"], columns=["genes"])["genes"].to_pylist()
+    assert every == [sample.deleted_genes for sample in variables["some"]]
 
 
 def check_worker_processes(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:

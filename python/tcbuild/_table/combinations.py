@@ -1,10 +1,9 @@
-"""All combinations of k genes as samples that are computed when they are asked for."""
+"""Sets of k genes, so many of each class, as samples that are computed when they are asked for."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence, Set
-from math import comb, lgamma, log
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,17 @@ _MOST = 2**63 - 1
 _AT_ONCE = 1 << 13  # combinations that are computed at a time, in the processor's cache
 _PART = 1 << 16  # rows of a table that is read
 
+# Distinct genes, and the least and the most of them in a set
+GeneClass = tuple[npt.NDArray[np.int64], int, int]
+
 
 class Combinations:
-    """The sample table of the combinations of k of some genes, in the order of Python's
-    itertools.combinations. A sample's id is its number in that order, from 0.
+    """The sample table of the sets of k genes that have the least to the most genes of each class,
+    in the order of Python's itertools.combinations over the genes in the order in which classes
+    list them. A sample's id is its number in that order, from 0.
 
-    genes: int64 [n], distinct, in the order in which they are combined
+    Sets are built gene by gene. The state is how many genes of each class a set has so far. How
+    many sets a prefix begins depends only on its state and on the place of its last gene.
     """
 
     schema = pa.schema(
@@ -35,26 +39,41 @@ class Combinations:
         ]
     )
 
-    def __init__(self, genes: npt.NDArray[np.int64], k: int):
-        n = len(genes)
+    def __init__(self, classes: Sequence[GeneClass], k: int):
+        self.classes, self.k = classes, k
+        every = np.concatenate([np.empty(0, np.int64), *(genes for genes, _, _ in classes)])
+        listed, first = np.unique(every, return_index=True)
+        self.genes, n = listed[np.argsort(first)], len(listed)
+        self._sorted = bool(np.all(np.diff(self.genes) > 0))
         if not 1 <= k <= n:
             raise ValueError(f"combine genes: found k = {k}, expected 1 to the {n:,} genes")
-        digits = (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(10)
-        total = comb(n, k) if digits < 20 else None  # comb takes minutes for large numbers
-        if total is None or total > _MOST:
+        members = np.stack([np.isin(self.genes, genes) for genes, _, _ in classes], axis=1)
+        kinds, kind_of = np.unique(members.astype(int), axis=0, return_inverse=True)
+        self._kinds = kind_of.reshape(n)
+        # _follow[i][state, kind] is the state after the i-th gene, -1 if a class has too many.
+        states, self._follow = [(0,) * len(classes)], []
+        for _ in range(k):
+            follow, states = _step(states, kinds.tolist(), [most for _, _, most in classes])
+            self._follow.append(follow)
+        least = [least for _, least, _ in classes]
+        enough = [all(map(operator.ge, state, least)) for state in states]
+        # The i-th gene has place i + t, with t from 0 to n-k. _ends[i][state, j] counts the sets
+        # whose i-th gene is one of the last j of these.
+        sets = np.repeat(np.array([[*enough, False]], np.int64).T, n - k + 1, axis=1)
+        self._ends: list[npt.NDArray[np.int64]] = []
+        for i in reversed(range(k)):
+            follow = self._follow[i][:, self._kinds[i : i + n - k + 1]]
+            ends = np.cumsum(sets[follow, np.arange(n - k + 1)][:, ::-1], axis=1)
+            ends[np.logical_or.accumulate(ends < 0, axis=1)] = _MOST  # where it overflows
+            sets = np.pad(ends[:, ::-1], ((0, 1), (0, 0)))
+            self._ends.insert(0, np.pad(ends, ((0, 0), (1, 0))))
+        self.samples = int(self._ends[0][0, -1])
+        if not 0 < self.samples < _MOST:
+            found = "more than 2^63 - 2 sets" if self.samples else "no set"
             raise ValueError(
-                f"combine genes: found {n:,} genes with about {10 ** (digits % 1):.1f} × "
-                f"10^{digits // 1:.0f} combinations of {k}, expected at most 2^63 - 1\n"
-                "hint: give fewer genes or a smaller k"
+                f"combine genes: found {found} of {k} of {n:,} genes\n"
+                "hint: change the number of genes in a set, or the least or most of a class"
             )
-        self.genes, self.k, self.samples = genes, k, total
-        self._sorted = bool(np.all(np.diff(genes) > 0))
-        # Counted from the last combination, the rank of elements c1 > c2 > … is C(c1, k) +
-        # C(c2, k-1) + …, where c = n-1 for the first gene. _starts[j-1][t] is C(j-1 + t, j).
-        counts = [np.arange(n - k + 1)]
-        for _ in range(k - 1):
-            counts.append(np.cumsum(counts[-1]))
-        self._starts = [np.append(count, _MOST) for count in counts]
 
     def deleted(self, index: int) -> npt.NDArray[np.int32]:
         genes: npt.NDArray[np.int32] = self._genotypes(np.array([index]))[0].astype(np.int32)
@@ -115,23 +134,48 @@ class Combinations:
 
     def _unrank(self, ranks: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> None:
         """Writes the places, in genes, of the combinations with these ranks: [B, k]."""
-        n, left = len(self.genes), self.samples - 1 - ranks
-        for column, j in enumerate(range(self.k, 1, -1)):
-            starts = self._starts[j - 1]
-            # C(j-1 + t, j) is near (t + (j-1)/2)^j / j!; from there, steps to the last start that
-            # is not above left.
-            guess = np.exp((np.log(left + 1.0) + lgamma(j + 1)) / j) - (j - 1) / 2
-            t = np.clip(guess, 0, n - self.k).astype(np.int64)
-            while (high := starts.take(t) > left).any():
-                t -= high
-            while (low := starts.take(t + 1) <= left).any():
-                t += low
-            left -= starts.take(t)
-            places[:, column] = n - j - t
-        places[:, -1] = n - 1 - left
+        left, states = self.samples - 1 - ranks, np.zeros(len(ranks), np.int64)
+        for i, (follow, all_ends) in enumerate(zip(self._follow, self._ends)):
+            for state, ends in enumerate(all_ends):
+                rows = slice(None) if len(all_ends) == 1 else np.flatnonzero(states == state)
+                last = ends.searchsorted(left[rows], side="right") - 1
+                left[rows] -= ends.take(last)
+                places[rows, i] = len(self.genes) - self.k + i - last
+            states = follow[states, self._kinds.take(places[:, i])]
 
 
-def gene_numbers(genes: Any, known: Names) -> npt.NDArray[np.int64]:
+def _step(
+    states: Sequence[tuple[int, ...]], kinds: Sequence[Sequence[int]], most: Sequence[int]
+) -> tuple[npt.NDArray[np.int64], list[tuple[int, ...]]]:
+    """Per state and kind of gene the number of the state that follows, and these states."""
+    after: dict[tuple[int, ...], int] = {}
+    follow = np.full((len(states), len(kinds)), -1)
+    for row, state in enumerate(states):
+        for column, kind in enumerate(kinds):
+            found = tuple(map(operator.add, state, kind))
+            if all(map(operator.le, found, most)):
+                follow[row, column] = after.setdefault(found, len(after))
+    return follow, [*after]
+
+
+def combined(genes: Iterable[Any], k: int | None, size: int | None, known: Names) -> Combinations:
+    """The combinations of k genes, or those of size genes of classes."""
+    if (chosen := size if k is None else k) is None or None not in (k, size):
+        raise TypeError("combine genes: pass k, or size with classes (genes, least, most)")
+    classes = []
+    for entry in genes if k is None else [(genes, 0, k)]:
+        try:
+            listed, *bounds = entry
+            least, most = map(operator.index, bounds)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"combine genes: found {entry!r:.100}, expected a class (genes, least, most)"
+            ) from None
+        classes.append((_gene_numbers(listed, known), least, most))
+    return Combinations(classes, operator.index(chosen))
+
+
+def _gene_numbers(genes: Any, known: Names) -> npt.NDArray[np.int64]:
     """The indices of genes that are given by name or index, each once."""
     if isinstance(genes, (str, bytes, Set)) or not isinstance(genes, Iterable):
         raise TypeError(

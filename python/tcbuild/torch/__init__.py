@@ -19,6 +19,7 @@ try:
     from tcbuild.torch._mask_generator import MaskGenerator
     from tcbuild.torch._order import Order
     from tcbuild.torch._propagate import propagate
+    from tcbuild.torch._score import score
 except ModuleNotFoundError as error:
     raise _missing_package("tcbuild.torch", error) from error
 
@@ -32,6 +33,7 @@ __all__ = [
     "Order",
     "collate",
     "propagate",
+    "score",
 ]
 
 
