@@ -34,6 +34,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
+	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/store"
@@ -75,6 +76,10 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	defer b.prepared.Close()
 	if err := b.plan(); err != nil {
 		return nil, err
+	}
+	if b.DryRun {
+		b.end(Planned)
+		return &b.result, nil
 	}
 	if result, err := b.published(); result != nil || err != nil {
 		return result, err
@@ -207,14 +212,10 @@ func (b *builder) write(ctx context.Context) error {
 			"differs_in", b.building.Dropped)
 	}
 	b.building.UseScratch(b.Scratch)
-	cache, err := b.incidence()
-	if err != nil {
-		return err
-	}
 	var group errgroup.Group
 	group.Go(fault.Catch(func() error { return b.place(ctx) }))
 	if b.Variant == store.Incidence {
-		group.Go(fault.Catch(func() error { return b.building.WriteIncidence(cache) }))
+		group.Go(fault.Catch(func() error { return b.building.WriteIncidence(b.cache) }))
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -223,7 +224,7 @@ func (b *builder) write(ctx context.Context) error {
 	if b.Variant == store.Incidence {
 		return nil
 	}
-	return b.writeShards(ctx, cache)
+	return b.writeShards(ctx)
 }
 
 func (b *builder) publish() error {
@@ -283,6 +284,11 @@ type Options struct {
 	Resume       store.Resume           // "": store.ResumeNever
 	ReactionRule incidence.ReactionRule // "": incidence.RuleAll
 
+	DryRun bool // read and check all input, and write nothing
+	// gets the table of dropped names, see ingest.Account.DroppedNames, once the perturbation set is
+	// read, even if too many are dropped; nil: nobody asks
+	Dropped func(table []byte) error
+
 	Program string // version and commit, for run.json
 	// removes secrets from a text that a file will record; nil: there are none
 	Redact func(text string) string
@@ -327,6 +333,8 @@ type Result struct {
 	Stages   []StageTime     `json:"stages"`
 	Resumed  bool            `json:"resumed"` // an unfinished build was continued
 	Manifest *store.Manifest `json:"-"`
+	Account  *ingest.Account `json:"-"` // of the perturbation set's rows; nil without one
+	Columns  ingest.Columns  `json:"-"` // of the perturbation set
 	State    State           `json:"-"`
 }
 
@@ -337,4 +345,5 @@ const (
 	Built     State = iota // the dataset was published
 	Unchanged              // the same dataset existed already
 	Waiting                // this part is complete, but others are not
+	Planned                // nothing was written, as Options.DryRun asks
 )

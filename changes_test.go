@@ -19,11 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
-
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest/graph"
@@ -76,10 +71,6 @@ func sampleTable(seed uint64, delimiter string) string {
 	return text.String()
 }
 
-func geneList(from int) string {
-	return strings.Join(strings.SplitAfter(geneTable(), "\n")[1+from:31+from], "")
-}
-
 func writeTexts(t *testing.T, dir string, texts map[string][]byte) {
 	t.Helper()
 	for name, text := range texts {
@@ -113,19 +104,14 @@ func changingInputs(t *testing.T) (inputs []changing, usual map[string][]byte) {
 		{"set.tsv", "set.tsv", usual["set.tsv"], []byte(sampleTable(2, "\t"))},
 		{"set.csv.gz", "set.csv.gz", compressed(sampleTable(1, ",")),
 			compressed(sampleTable(2, ","))},
-		{"genes.txt", "combinations:genes.txt:2", []byte(geneList(0)), []byte(geneList(5))},
 	}
 	arrows := changing{name: "set.arrow", perturbations: "set.arrow"}
-	parquets := changing{name: "set.parquet", perturbations: "set.parquet"}
-	arrows.before, parquets.before = binaryTables(t, usual, 1)
-	arrows.other, parquets.other = binaryTables(t, usual, 2)
-	return append(inputs, arrows, parquets), usual
+	arrows.before, arrows.other = arrowTable(t, usual, 1), arrowTable(t, usual, 2)
+	return append(inputs, arrows), usual
 }
 
-// binaryTables makes a perturbation set's Arrow and Parquet files.
-func binaryTables(
-	t *testing.T, usual map[string][]byte, seed uint64,
-) (arrowFile, parquetFile []byte) {
+// arrowTable makes a perturbation set's Arrow file.
+func arrowTable(t *testing.T, usual map[string][]byte, seed uint64) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	writeTexts(t, dir, usual)
@@ -134,7 +120,7 @@ func binaryTables(
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := samples.Open(samples.Named(filepath.Join(dir, "set.tsv")), graph)
+	set, err := samples.Open(samples.Spec{File: filepath.Join(dir, "set.tsv")}, graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,28 +129,11 @@ func binaryTables(
 	if err := samples.Write(t.Context(), path, set, graph.Genes); err != nil {
 		t.Fatal(err)
 	}
-	if arrowFile, err = os.ReadFile(path); err != nil {
-		t.Fatal(err)
-	}
-	r, err := ipc.NewFileReader(bytes.NewReader(arrowFile))
+	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var records []arrow.Record
-	for i := range r.NumRecords() {
-		record, err := r.RecordAt(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, record)
-	}
-	var file bytes.Buffer
-	whole := array.NewTableFromRecords(r.Schema(), records)
-	err = pqarrow.WriteTable(whole, &file, changingSamples, nil, pqarrow.DefaultWriterProps())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return arrowFile, file.Bytes()
+	return file
 }
 
 // moments calls do when a build reaches a moment: the end of a stage, by its name, or its first
@@ -202,15 +171,10 @@ func buildAt(
 	variant store.Variant, shard int, do map[string]func(),
 ) (*Result, error) {
 	m := &moments{Handler: slog.DiscardHandler, do: do}
-	if list, ok := strings.CutPrefix(perturbations, "combinations:"); ok {
-		perturbations = "combinations:" + filepath.Join(dir, list)
-	} else {
-		perturbations = filepath.Join(dir, perturbations)
-	}
 	o := Options{
 		Variant:      variant,
 		Graph:        filepath.Join(dir, "graph"),
-		Spec:         samples.Named(perturbations),
+		Spec:         samples.Spec{File: filepath.Join(dir, perturbations)},
 		Out:          filepath.Join(dir, name),
 		Workers:      2,
 		Resume:       store.ResumeIfPossible,
@@ -337,9 +301,9 @@ const lastRead = "survey samples"
 func (b *changedBuild) tryAll(t *testing.T) {
 	reading := []string{firstProgress, lastRead}
 	if strings.HasPrefix(b.name, "graph/") {
-		reading = append(reading, "read graph")
+		reading = append(reading, "read graph", "build incidence")
 	}
-	moments := append(reading, "build incidence", "write graph")
+	moments := append(reading, "write graph")
 	if b.variant == store.Indices {
 		moments = append(moments, "build masks")
 	}

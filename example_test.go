@@ -16,14 +16,26 @@ import (
 	"tcbuild/store"
 )
 
-// exampleDataset builds a dataset of a small synthetic yeast in dir.
-func exampleDataset(dir string) string {
-	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, "indices")
-	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
+// exampleInput writes a small synthetic graph and perturbation set into dir.
+func exampleInput(dir string) (cell, set string) {
+	made := synth.Graph(synth.Tiny, 1)
+	cell, set = filepath.Join(dir, "graph"), filepath.Join(dir, "set.arrow")
+	if err := graph.Write(cell, made); err != nil {
 		log.Fatal(err)
 	}
+	if err := samples.Write(context.Background(), set, synth.Samples(synth.Tiny, 1, 100),
+		made.Genes); err != nil {
+		log.Fatal(err)
+	}
+	return cell, set
+}
+
+// exampleDataset builds a dataset of such input in dir.
+func exampleDataset(dir string) string {
+	cell, set := exampleInput(dir)
+	out := filepath.Join(dir, "indices")
 	if _, err := tcbuild.Build(context.Background(), tcbuild.Options{
-		Variant: store.Indices, Graph: cell, Spec: samples.Named("synth:tiny:100:1"), Out: out,
+		Variant: store.Indices, Graph: cell, Spec: samples.Spec{File: set}, Out: out,
 	}); err != nil {
 		log.Fatal(err)
 	}
@@ -37,14 +49,11 @@ func ExampleBuild() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	cell := filepath.Join(dir, "graph")
-	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
-		log.Fatal(err)
-	}
+	cell, set := exampleInput(dir)
 	result, err := tcbuild.Build(context.Background(), tcbuild.Options{
 		Variant: store.Indices,
 		Graph:   cell,
-		Spec:    samples.Named("synth:tiny:100:1"),
+		Spec:    samples.Spec{File: set},
 		Out:     filepath.Join(dir, "indices"),
 	})
 	if err != nil {

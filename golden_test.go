@@ -11,9 +11,8 @@ import (
 
 	"tcbuild"
 	"tcbuild/encode"
-	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/synthetic"
 	"tcbuild/store"
 )
 
@@ -23,10 +22,7 @@ var update = flag.Bool("update", false, "rewrite testdata/data-files.sha256")
 // format changed, and users must rebuild their datasets.
 func TestDataFilesGolden(t *testing.T) {
 	dir := t.TempDir()
-	cell := filepath.Join(dir, "graph")
-	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
-		t.Fatal(err)
-	}
+	cell, set := synthetic.Write(t, 1000)
 	var found strings.Builder
 	build := func(variant store.Variant, codec string) {
 		name := strings.TrimSuffix(string(variant)+"/"+codec, "/")
@@ -34,7 +30,7 @@ func TestDataFilesGolden(t *testing.T) {
 			Variant: variant,
 			Codec:   codec,
 			Graph:   cell,
-			Spec:    samples.Named("synth:tiny:1000:1"),
+			Spec:    samples.Spec{File: set},
 			Out:     filepath.Join(dir, string(variant)+codec),
 		})
 		if err != nil {

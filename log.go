@@ -54,22 +54,18 @@ func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule,
 // logColumns says what the columns of a perturbation set are.
 func (b *builder) logColumns(set *samples.Set) {
 	columns := set.Columns()
-	if len(columns.Ignored) > 0 {
-		b.Log.Warn("ignoring columns", "columns", fault.List(columns.Ignored))
+	var uses []any
+	for _, use := range columns.Uses() {
+		uses = append(uses, use[0], use[1])
 	}
+	b.Log.Info("columns", uses...)
 	if len(columns.Phenotypes) == 0 {
 		b.Log.Warn(
 			"the perturbation set has no phenotypes: its samples have masks and nothing to predict")
 	}
-	if names := columns.AttributeNames(); len(names) > 0 {
-		b.Log.Info("keeping attributes", "columns", fault.List(names))
-	}
 	if len(columns.ByName) > 0 {
 		b.Log.Info("numbers that are attributes by their names: "+
 			"name those that were measured in --phenotypes", "columns", fault.List(columns.ByName))
-	}
-	if statistics := duplicates.Pooled(set.SampleSource); len(statistics) > 0 {
-		b.Log.Info("pooling statistics", "columns", fault.List(statistics))
 	}
 }
 
@@ -100,7 +96,7 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 	warn("infinite phenotype values count as missing", "values", account.Sum(ingest.InfiniteValue))
 	none := func(names []string, values string) {
 		if len(names) > 0 {
-			b.Log.Warn("phenotypes that may be none: leave them out with --not-phenotypes",
+			b.Log.Warn("phenotypes that may be none: name the others in --phenotypes",
 				"phenotypes", fault.List(names), "values", values)
 		}
 	}
@@ -111,20 +107,12 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 	}
 }
 
-// logRepeats says that genotypes repeat, and what became of their samples: a warning, if nobody has
-// chosen that.
+// logRepeats says that genotypes repeat.
 func (b *builder) logRepeats(account *ingest.Account) {
 	repeats, choice := account.Repeats, cmp.Or(b.Duplicates, duplicates.Keep)
-	args := []any{"genotypes", repeats.Genotypes, "repeated", repeats.RepeatedGenotypes,
-		"in_samples", repeats.RepeatedSamples}
-	if len(b.GroupBy) > 0 {
-		args = append(args, "conditions", repeats.Conditions)
-	}
-	args = append(args, "duplicates", choice, "samples_merged", account.Sum(ingest.Merged))
-	switch {
-	case repeats.RepeatedGenotypes > 0 && choice == duplicates.Keep:
-		b.Log.Warn("genotypes repeat", args...)
-	case repeats.RepeatedGenotypes > 0 || len(b.GroupBy) > 0:
-		b.Log.Info("genotypes repeat", args...)
+	if repeats.RepeatedGenotypes > 0 {
+		b.Log.Warn("genotypes repeat", "genotypes", repeats.Genotypes,
+			"repeated", repeats.RepeatedGenotypes, "in_samples", repeats.RepeatedSamples,
+			"duplicates", choice)
 	}
 }

@@ -31,7 +31,7 @@ type pipeline struct {
 }
 
 // writeShards builds all shards that are not complete, or only those of the part.
-func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error {
+func (b *builder) writeShards(ctx context.Context) error {
 	shards, left := []int{}, 0
 	for _, i := range b.building.Unfinished() {
 		if b.inPart(i) {
@@ -47,10 +47,10 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	defer progress.Done()
 
 	p := pipeline{values: make(chan []byte, 2*b.Workers+3)}
-	remover := incidence.NewRemover(b.graph, cache, b.rules)
+	remover := incidence.NewRemover(b.graph, b.cache, b.rules)
 	workers := make([]func(*job), b.Workers)
 	for i := range workers {
-		remover, encoder := remover.Clone(), b.codec.NewEncoder(cache.Layout.Size)
+		remover, encoder := remover.Clone(), b.codec.NewEncoder(b.cache.Layout.Size)
 		workers[i] = func(j *job) { p.encode(j, b.manifest.Seed(), remover, encoder) }
 	}
 	jobs := inorder.Each(ctx, workers, func(send func(*job) error) error {

@@ -1,7 +1,6 @@
 package tcbuild
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/samples/combinations"
 	"tcbuild/store"
 )
 
@@ -21,6 +19,7 @@ import (
 type prepared struct {
 	graph    *ingest.Graph
 	rules    *incidence.Rules
+	cache    *incidence.Cache
 	manifest *store.Manifest
 
 	base  *store.Dataset      // whose files are shared; nil if the user's files are read
@@ -59,6 +58,9 @@ func (b *builder) readBase() (*prepared, error) {
 	if p.graph, err = b.Base.Graph(); err != nil {
 		return nil, err
 	}
+	if p.cache, err = b.Base.Incidence(); err != nil {
+		return nil, err
+	}
 	b.stage("read base", "dataset", b.Base.Dir, "samples", manifest.Samples)
 	p.rules, err = b.readRules(p)
 	return p, err
@@ -88,19 +90,17 @@ func (b *builder) readGraph(p *prepared) error {
 		Attributes:    []ingest.Attribute{},
 		Options: store.Options{ReactionRule: b.ReactionRule,
 			Perturbations: b.Spec.Record(b.Redact)},
-		Inputs: store.Inputs{
-			Graph: read, Names: p.graph.NameSources, Perturbations: []ingest.Input{},
-		},
+		Inputs:      store.Inputs{Graph: read, Perturbations: []ingest.Input{}},
 		GraphDigest: p.graph.Digest(), StructureDigest: p.graph.StructureDigest(),
 	}
-	layout := incidence.NewLayout(p.graph)
-	for _, mask := range layout.Masks {
-		p.manifest.Masks = append(p.manifest.Masks,
-			store.MaskSize{Name: mask.Name, Size: mask.Size})
+	b.logGraph(p.graph, incidence.NewLayout(p.graph))
+	if p.rules, err = b.readRules(p); err != nil {
+		return err
 	}
-	b.logGraph(p.graph, layout)
-	p.rules, err = b.readRules(p)
-	return err
+	p.cache = incidence.Build(p.graph)
+	b.stage("build incidence", "nodes", len(p.cache.Offsets)-1, "entries", len(p.cache.Positions))
+	p.manifest.SetIncidence(p.cache)
+	return nil
 }
 
 // readSet surveys the perturbation set, and completes the manifest but for its files, so that
@@ -125,12 +125,15 @@ func (b *builder) readSet(ctx context.Context, p *prepared) (err error) {
 		input.Name = b.Redact(input.Name)
 		m.Inputs.Perturbations = append(m.Inputs.Perturbations, input)
 	}
-	found, err := b.survey(ctx, p, store.NeedsSamples(b.Out, b.Resume))
+	found, err := b.survey(ctx, p, !b.DryRun && store.NeedsSamples(b.Out, b.Resume))
+	if names := p.set.DroppedNames(); names != nil && b.Dropped != nil {
+		err = errors.Join(err, b.Dropped(names))
+	}
 	if err != nil {
 		return err
 	}
-	err = cmp.Or(b.checkDropped(p.set, found.account), p.set.CheckKinds(found.kinds))
-	if err != nil {
+	b.result.Account, b.result.Columns = found.account, p.set.Columns()
+	if err := p.set.CheckKinds(found.kinds); err != nil {
 		return err
 	}
 	m.Samples, m.Account, m.LogicalContent = found.account.Kept, found.account.ForManifest(),
@@ -194,42 +197,6 @@ func (b *builder) survey(ctx context.Context, p *prepared, write bool) (*survey,
 		err = table.Close(found.content)
 	}
 	return found, err
-}
-
-// checkDropped returns an error if more of a computed set's genes were dropped than may be. Sets in
-// files check their rows.
-func (b *builder) checkDropped(set *samples.Set, account *ingest.Account) error {
-	computed, ok := set.SampleSource.(*combinations.Set)
-	if !ok {
-		return nil
-	}
-	share := ingest.DefaultMaxDropped
-	if b.MaxDropped != nil {
-		share = *b.MaxDropped
-	}
-	unknown := account.Sum(ingest.UnknownLeftOut)
-	if float64(unknown) <= share*float64(unknown+computed.Genes()) {
-		return nil
-	}
-	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names",
-		"read perturbations %s: %d of %d listed genes are not in the graph, "+
-			"expected at most %.4g %% (max_dropped)",
-		b.File, unknown, unknown+computed.Genes(), 100*share)
-}
-
-// incidence reads the base's incidence, or builds one.
-func (b *builder) incidence() (*incidence.Cache, error) {
-	what, cache := "read incidence", (*incidence.Cache)(nil)
-	if b.base != nil {
-		var err error
-		if cache, err = b.base.Incidence(); err != nil {
-			return nil, err
-		}
-	} else {
-		what, cache = "build incidence", incidence.Build(b.graph)
-	}
-	b.stage(what, "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
-	return cache, nil
 }
 
 // place puts the graph and the sample table into the dataset under construction, unless an earlier

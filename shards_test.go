@@ -8,10 +8,9 @@ import (
 	"testing"
 
 	"tcbuild"
-	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/synth"
 	"tcbuild/internal/disk"
+	"tcbuild/internal/testing/synthetic"
 	"tcbuild/store"
 )
 
@@ -19,15 +18,13 @@ import (
 // publishes it. The build finds it up to date.
 func TestPublishedWhileShardWaits(t *testing.T) {
 	dir := t.TempDir()
-	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, "indices")
-	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
-		t.Fatal(err)
-	}
+	cell, set := synthetic.Write(t, 1000)
+	out := filepath.Join(dir, "indices")
 	build := func(out string, part *int) (*tcbuild.Result, error) {
 		return tcbuild.Build(context.Background(), tcbuild.Options{
 			Variant: store.Indices,
 			Graph:   cell,
-			Spec:    samples.Named("synth:tiny:1000:1"),
+			Spec:    samples.Spec{File: set},
 			Out:     out,
 			Parts:   2,
 			Part:    part,

@@ -1,63 +1,93 @@
-// Package conf reads settings from YAML files and command line overrides, as Hydra does. From
-// weakest to strongest:
+// Package conf reads settings, from weakest to strongest: a YAML file, then key=value and a.b=value
+// from the command line. It knows no keys: who asks for them says which there are.
 //
-//   - the files of the file's `defaults:` list, each beating the ones before it,
-//   - the file's own keys, where `_self_` stands in that list (by default at the end),
-//   - the overrides, in the order given: key=value and a.b=value change a value,
-//     +a.b=value adds one, ++a.b=value does either, ~a.b removes one.
-//
-// Finally, ${key}, ${a.b} and ${oc.env:VAR,default} are replaced by what they name.
+//	root: data                      root       data
+//	variants: [indices]             variants   indices, in a list
+//	perturbations:
+//	  file: ${oc.env:SCREEN}        perturbations.file   what the environment has as SCREEN
 package conf
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
-	"reflect"
+	"errors"
+	"io/fs"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 )
 
-// Settings are the merged settings of one run. Their nodes are shared and must not be changed.
-type Settings struct {
-	root       *yaml.Node        // a mapping; its keys are canonical
-	referenced map[string]bool   // the keys that settings name by ${…}
-	secrets    map[string]string // references, by the value of the environment variable
+// A Setting is one value, or a list of them.
+type Setting struct {
+	Key        string   // the keys that lead to it, joined by dots; underscores, never dashes
+	Values     []string // as they are written, after quotes and variables; one if it is no list
+	IsList     bool
+	IsOverride bool   // it comes from the command line
+	Place      string // "my.yaml:12", or "override out=x"
 }
 
-// Load reads the settings file at path, if path is not empty, and applies the overrides. If there
-// is no such file, it reads the preset with that base name, with or without .yaml.
+// Settings are what one run is given.
+type Settings struct {
+	List      []Setting         // those of the file in its order, then the overrides
+	variables map[string]string // the references to environment variables, by their values
+}
+
+// largestFile is the size of a settings file in bytes. Files that people write are far smaller.
+const largestFile = 256 << 10
+
+// Load reads the settings file at path, if path is not empty, and the overrides. A key has one
+// value: the last override's, or the file's.
 //
-// Every error is a fault.Usage that names the file and line, or the override;
-// a file that exists but cannot be read is a fault.Failed.
+// Every error is a fault.Usage that names the file and line, or the override; a file that cannot be
+// read is a fault.Failed.
 func Load(path string, overrides []string) (*Settings, error) {
-	root, files := &yaml.Node{Kind: yaml.MappingNode}, composer{named: make(map[string]bool)}
+	r := reader{variables: make(map[string]string)}
 	if path != "" {
-		var err error
-		if root, err = files.compose(path, "", nil); err != nil {
+		if err := r.readFile(path); err != nil {
 			return nil, err
 		}
 	}
 	for _, override := range overrides {
-		if err := applyOverride(root, override); err != nil {
+		if err := r.readOverride(override); err != nil {
 			return nil, err
 		}
 	}
-	files.note(root)
-	r := resolver{root: root, state: make(map[*yaml.Node]progress),
-		secrets: make(map[string]string)}
-	if err := r.resolve(root); err != nil {
-		return nil, err
+	return &Settings{List: r.settings, variables: r.variables}, nil
+}
+
+// reader collects settings.
+type reader struct {
+	settings  []Setting
+	variables map[string]string
+}
+
+func (r *reader) readFile(path string) error {
+	text, err := disk.ReadRegular(path)
+	if err != nil {
+		hint := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = "check the path"
+		}
+		return fault.New(fault.Failed, hint, "read settings: %s: %w", path, err)
 	}
-	if err := r.check(root, ""); err != nil {
-		return nil, err
+	if len(text) > largestFile {
+		return fault.New(fault.Usage, "give a settings file, not a data file",
+			"read settings %s: found more than %d bytes, expected a settings file", path,
+			largestFile)
 	}
-	return &Settings{root: root, referenced: files.named, secrets: r.secrets}, nil
+	return r.readText(text, place{file: path})
+}
+
+// add adds a setting. An override replaces an earlier setting of its key.
+func (r *reader) add(s Setting) {
+	if s.IsOverride {
+		r.settings = slices.DeleteFunc(r.settings, func(earlier Setting) bool {
+			return earlier.Key == s.Key
+		})
+	}
+	r.settings = append(r.settings, s)
 }
 
 // Redact replaces values of environment variables in a text with the references to them in the
@@ -67,80 +97,55 @@ func (s *Settings) Redact(text string, least int) string {
 	if s == nil {
 		return text
 	}
-	values := slices.SortedFunc(maps.Keys(s.secrets), func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(a, b)) // one may contain another
+	var values []string
+	for value := range s.variables {
+		if len(value) >= max(least, 1) {
+			values = append(values, value)
+		}
+	}
+	slices.SortFunc(values, func(a, b string) int { // one may contain another
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
 	})
 	for _, value := range values {
-		if len(value) >= max(least, 1) {
-			text = strings.ReplaceAll(text, value, s.secrets[value])
-		}
+		text = strings.ReplaceAll(text, value, s.variables[value])
 	}
 	return text
 }
 
-// check returns an error for values that are too large together, and for a null that is written
-// out: text without quotes, such as ~, may mean itself. A key with nothing behind it leaves the
-// default.
-func (r *resolver) check(node *yaml.Node, path string) error {
-	if r.expanded += 1 + len(node.Value); r.expanded > mostExpanded { // a shared node counts each time
-		return tooLarge("")
-	}
-	if node.ShortTag() == "!!null" && node.Value != "" {
-		return fault.New(fault.Usage, fmt.Sprintf("put text in quotes, as in '%s=%q'; omit the key for its default", path, node.Value),
-			"read settings %s: %s: found %s, which means no value in YAML, expected a value",
-			Where(node), path, node.Value)
-	}
-	for i, below := range node.Content {
-		name := strconv.Itoa(i)
-		if node.Kind == yaml.MappingNode {
-			name = node.Content[i&^1].Value
+// expand replaces the variables in a value, after it is parsed: no variable can add a setting.
+func (r *reader) expand(text, where string) (string, error) {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "${")
+		if !found {
+			out.WriteString(text)
+			return out.String(), nil
 		}
-		if err := r.check(below, join(path, name)); err != nil {
-			return err
+		if literal, escaped := strings.CutSuffix(before, `\`); escaped {
+			out.WriteString(literal + "${")
+			text = after
+			continue
 		}
+		inside, rest, closed := strings.Cut(after, "}")
+		name, isVariable := strings.CutPrefix(inside, "oc.env:")
+		if !closed || !isVariable {
+			return "", fault.New(fault.Usage, `write \${ for a literal ${`,
+				"read settings %s: found ${%.50s, expected ${oc.env:NAME} or ${oc.env:NAME,DEFAULT}",
+				where, inside)
+		}
+		name, byDefault, hasDefault := strings.Cut(name, ",")
+		name = strings.TrimSpace(name)
+		value, isSet := os.LookupEnv(name)
+		switch {
+		case isSet:
+			r.variables[value] = "${oc.env:" + name + "}"
+		case hasDefault:
+			value = strings.TrimSpace(byDefault)
+		default:
+			return "", fault.New(fault.Usage, "set it, or write ${oc.env:"+name+",default}",
+				"read settings %s: environment variable %s is not set", where, name)
+		}
+		out.WriteString(before + value)
+		text = rest
 	}
-	return nil
-}
-
-// Entry is one top-level setting.
-type Entry struct {
-	Key        string     // dashes are spelled as underscores
-	Value      *yaml.Node // merged and interpolated
-	Referenced bool       // whether a value has ${Key}, or had it and was replaced
-}
-
-// IsOverride reports whether an override gave the setting its value.
-func (e Entry) IsOverride() bool { return strings.HasPrefix(Where(e.Value), "override ") }
-
-// IsSection reports whether the value is a section of keys, or a list of them.
-func (e Entry) IsSection() bool {
-	return e.Value.Kind == yaml.MappingNode || len(e.Value.Content) > 0 && e.Value.Content[0].Kind == yaml.MappingNode
-}
-
-// Keys are the keys of a section.
-func (e Entry) Keys() []string { return keysOf(e.Value) }
-
-// IsScalar reports whether the value is neither a section nor a list.
-func (e Entry) IsScalar() bool { return e.Value.Kind == yaml.ScalarNode }
-
-// IsNull reports whether the setting is present without a value, as in `key:` or `key: null`.
-func (e Entry) IsNull() bool { return e.Value.ShortTag() == "!!null" }
-
-// Decode stores the value, as Settings.Decode does.
-func (e Entry) Decode(value any) error { return decode(e.Value, reflect.ValueOf(value).Elem(), e.Key) }
-
-// Entries returns the top-level settings in order of their first mention.
-func (s *Settings) Entries() []Entry {
-	entries := make([]Entry, 0, len(s.root.Content)/2)
-	for pair := range slices.Chunk(s.root.Content, 2) {
-		key := pair[0].Value
-		entries = append(entries, Entry{Key: key, Value: pair[1], Referenced: s.referenced[key]})
-	}
-	return entries
-}
-
-// Entry returns the top-level setting of a key, and whether there is one.
-func (s *Settings) Entry(key string) (Entry, bool) {
-	value := child(s.root, key)
-	return Entry{Key: key, Value: value, Referenced: s.referenced[key]}, value != nil
 }

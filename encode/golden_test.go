@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"os"
+	"slices"
 	"testing"
 
 	"tcbuild/internal/testing/encodetest"
@@ -110,4 +112,26 @@ func TestValueGolden(t *testing.T) {
 		}
 	}
 	d.Golden(t, "value")
+}
+
+// Each codec has a file of golden bytes, and each such file a codec.
+func TestGoldenFiles(t *testing.T) {
+	want := []string{"value.golden"}
+	for _, c := range codecs {
+		want = append(want, string(c.Mode)+"-"+c.Name+".golden")
+	}
+	var got []string
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !file.IsDir() {
+			got = append(got, file.Name())
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("testdata has %q, want %q", got, want)
+	}
 }

@@ -41,6 +41,13 @@ func inParts(t *testing.T, dataset *store.Dataset, method Method, parts []Part) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	sum := 0.0
+	for _, part := range parts {
+		sum += part.Report.Seconds
+	}
+	if report.Seconds < sum || report.SamplesPerSecond*sum > float64(report.Samples)*1.001 {
+		t.Errorf("got %g s, %g samples/s of parts of %g s", report.Seconds, report.SamplesPerSecond, sum)
+	}
 	return report, parts
 }
 

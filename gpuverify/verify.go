@@ -74,7 +74,7 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 		return nil, err
 	}
 	v.checkContent(digests)
-	return v.finish(start), nil
+	return v.finish(time.Since(start)), nil
 }
 
 // newVerifier fails if the devices cannot be used, before hours of hashing.
@@ -116,13 +116,13 @@ func (v *verifier) check(ctx context.Context, first, end int,
 	return v.digestSamples(ctx)
 }
 
-// finish completes the report of work that began at start.
-func (v *verifier) finish(start time.Time) *Report {
+// finish completes the report of work that took so long.
+func (v *verifier) finish(took time.Duration) *Report {
 	slices.SortStableFunc(v.report.FirstDifferences,
 		func(a, b Difference) int { return a.Sample - b.Sample })
 	slices.SortStableFunc(v.report.FirstDamaged,
 		func(a, b Damage) int { return a.Sample - b.Sample })
-	v.report.Seconds = time.Since(start).Seconds()
+	v.report.Seconds = took.Seconds()
 	v.report.SamplesPerSecond = float64(v.report.Samples) / v.report.Seconds
 	return &v.report
 }
@@ -188,6 +188,7 @@ func (v *verifier) prepare() (ready bool, err error) {
 	}
 	if err == nil && v.Method != ByEdges {
 		v.incidence = *v.reference.lists
+		v.checkIncidenceDigest()
 	}
 	if err == nil && m.Variant == store.Incidence {
 		err = v.useStoredIncidence()
@@ -268,11 +269,20 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 func (v *verifier) checkMasks() error {
 	for i, want := range v.rules.Masks {
 		found := v.dataset.Manifest.Masks
-		if i >= len(found) || found[i] != (store.MaskSize{Name: want.Name, Size: want.Size}) {
+		if i >= len(found) || found[i].Name != want.Name || found[i].Size != want.Size {
 			return fmt.Errorf(
 				"%s: the manifest's masks differ from its graph's, "+
 					"expected mask %d to be %s, of size %d",
 				v.dataset.Dir, i, want.Name, want.Size)
+		}
+		ends := make([]string, len(found[i].Ends))
+		for k, end := range found[i].Ends {
+			ends[k] = string(end)
+		}
+		if !slices.Equal(ends, want.Ends) {
+			v.damage(-1, fmt.Errorf(
+				"%s: the manifest says that edges of %s go with the nodes at %v, expected %v",
+				v.dataset.Dir, want.Name, ends, want.Ends))
 		}
 	}
 	if found, want := len(v.dataset.Manifest.Masks), len(v.rules.Masks); found != want {
@@ -280,6 +290,15 @@ func (v *verifier) checkMasks() error {
 			v.dataset.Dir, found, want)
 	}
 	return nil
+}
+
+// checkIncidenceDigest compares the digest with which readers check the incidence that they compute.
+func (v *verifier) checkIncidenceDigest() {
+	found, want := v.dataset.Manifest.IncidenceDigest, store.IncidenceDigest(v.incidence.Positions)
+	if found != want {
+		v.damage(-1, fmt.Errorf("%s: the manifest's incidence_digest is %s, expected %s",
+			v.dataset.Dir, found, want))
+	}
 }
 
 // chunk is consecutive samples of one shard.

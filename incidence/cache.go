@@ -37,20 +37,21 @@ func Build(graph *ingest.Graph) *Cache {
 	return cache
 }
 
-// addEdges adds the positions of edges, which begin at start, to the rows of their ends, a self
-// loop once. An end has no row if nothing removes nodes of its type. An edge of gene__gpr__reaction
-// stays when its reaction goes.
+// addEdges adds the positions of edges, which begin at start, to the rows of the ends that count, a
+// self loop once. An end has no row if nothing removes nodes of its type.
 func (f *filler) addEdges(edges *ingest.Edges, start, genes uint32) {
 	first := map[string]uint32{ingest.Gene: 0, ingest.Reaction: genes} // rows of the node types
+	ends := EndsThatCount(edges.Type)
 	source, target := edges.Type.Ends()
 	firstSource, hasSource := first[source]
+	hasSource = hasSource && slices.Contains(ends, Source)
 	firstTarget, hasTarget := first[target]
-	hasTarget = hasTarget && edges.Type != ingest.GPR
+	hasTarget = hasTarget && slices.Contains(ends, Target)
 	for i, src := range edges.Src {
 		if hasSource {
 			f.add(firstSource+src, start+uint32(i))
 		}
-		if dst := edges.Dst[i]; hasTarget && (source != target || src != dst) {
+		if dst := edges.Dst[i]; hasTarget && !(hasSource && source == target && src == dst) {
 			f.add(firstTarget+dst, start+uint32(i))
 		}
 	}
@@ -102,6 +103,7 @@ type Mask struct {
 	Name  string // "gene", "reaction", "metabolite" or source__relation__target
 	Start int    // its first position in the mask space
 	Size  int    // number of positions
+	Ends  []End  // of an edge type: with whose nodes an edge goes
 }
 
 // Layout is the mask space of a graph: its masks, concatenated in canonical order (node types gene,
@@ -119,14 +121,14 @@ func NewLayout(graph *ingest.Graph) Layout {
 		layout.Add(nodes.Type, nodes.Len())
 	}
 	for _, edges := range graph.Edges {
-		layout.Add(edges.Type.String(), edges.Len())
+		layout.Add(edges.Type.String(), edges.Len(), EndsThatCount(edges.Type)...)
 	}
 	return layout
 }
 
-// Add appends a mask to the mask space.
-func (l *Layout) Add(name string, size int) {
-	l.Masks = append(l.Masks, Mask{name, l.Size, size})
+// Add appends a mask to the mask space. An edge type's has the ends that count.
+func (l *Layout) Add(name string, size int, ends ...End) {
+	l.Masks = append(l.Masks, Mask{name, l.Size, size, ends})
 	l.Size += size
 }
 

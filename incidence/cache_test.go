@@ -3,6 +3,7 @@ package incidence_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func TestNewLayout(t *testing.T) {
 func TestLayoutOfGenesAlone(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
 	layout := incidence.NewLayout(&ingest.Graph{Genes: genes})
-	if want := []incidence.Mask{{Name: "gene", Size: 2}}; !slices.Equal(layout.Masks, want) || layout.Size != 2 || layout.EdgePositions() != 0 {
+	if want := []incidence.Mask{{Name: "gene", Size: 2}}; !reflect.DeepEqual(layout.Masks, want) || layout.Size != 2 || layout.EdgePositions() != 0 {
 		t.Errorf("layout %v, want masks %v", layout, want)
 	}
 }

@@ -41,16 +41,8 @@ type Graph struct {
 	Edges       []*Edges // ascending by Type.String(), bytewise
 
 	// What names mean: see package names.
-	OtherGenes  *Nodes // genes that names may mean, and that are not in the graph; nil: none
-	IgnoreCase  bool   // names that differ by case are the same
-	NameSources []NameSource
-}
-
-// NameSource is a file that gave the genes of a graph their names.
-type NameSource struct {
-	Input
-	Source  string `json:"source,omitempty"`  // the public source, such as sgd_features
-	Address string `json:"address,omitempty"` // of the release, where the settings have it
+	OtherGenes *Nodes // genes that names may mean, and that are not in the graph; nil: none
+	IgnoreCase bool   // names that differ by case are the same
 }
 
 // Nodes is one node table; a node's row is its index.

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bytes"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -13,20 +12,6 @@ import (
 // perturbation indices, then GENE=KIND for each gene that is perturbed and not deleted, ascending,
 // joined by |. Stores of torchcell have an attribute of another name.
 const KindsAttribute = "kinds"
-
-// StayingGenes yields the genes that a sample perturbs and does not delete, from its text of kinds
-// and the number of genes that it deletes.
-func StayingGenes(text []byte, deleted int) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		part := 0
-		for kind := range bytes.SplitSeq(text, []byte{'|'}) {
-			at := bytes.LastIndexByte(kind, '=')
-			if part++; part > deleted && at >= 0 && !yield(kind[:at]) {
-				return
-			}
-		}
-	}
-}
 
 // AppendWithoutCase appends the text of a sample's kinds in lower case, as kinds that differ only
 // by case are the same. Names of genes keep their case.

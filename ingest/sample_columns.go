@@ -10,12 +10,10 @@ import (
 type Columns struct {
 	Phenotypes []Phenotype
 	Attributes []Attribute
-	// FilterOnly is the number of attributes, the last ones, that are read for a filter and are no
-	// part of the samples that it keeps.
-	FilterOnly int `json:"-"`
-	// Compared is the number of trailing attributes that only serve to compare samples of one
-	// genotype: columns that are otherwise left out, then RowAttribute.
-	Compared int `json:"-"`
+	// Genes are the columns with the deleted genes, and ID that of sample ids, "" for none; of a
+	// store they are empty.
+	Genes []string `json:"-"`
+	ID    string   `json:"-"`
 	// Ignored are the names of the columns that are not part of the samples, in the order of the
 	// file.
 	Ignored []string `json:"-"`
@@ -30,24 +28,6 @@ type Columns struct {
 	// KindsApart says that samples whose kinds differ have different genotypes.
 	KindsApart bool `json:"-"`
 }
-
-// Kept are the columns of the samples that a filter keeps.
-func (c Columns) Kept() Columns {
-	kept := c
-	kept.Attributes, kept.FilterOnly = c.Attributes[:len(c.Attributes)-c.FilterOnly], 0
-	return kept
-}
-
-// Remaining returns the columns without those that are only compared.
-func (c Columns) Remaining() Columns {
-	remaining := c
-	remaining.Attributes, remaining.Compared = c.Attributes[:len(c.Attributes)-c.Compared], 0
-	return remaining
-}
-
-// RowAttribute is the last attribute of samples that are compared. It holds the sample's row in its
-// source, for SampleSource.Place. No column has its empty name.
-var RowAttribute = Attribute{Name: "", Type: NumberAttribute}
 
 // Phenotype is a measured number.
 type Phenotype struct {
@@ -100,7 +80,7 @@ func (c Columns) Check(path string) error {
 		}
 		if name == "sample_id" || name == "genes" || name == "perturbation_indices" {
 			return fault.New(fault.Input,
-				"rename the column, or leave it out: --not-phenotypes "+name,
+				"rename the column, or leave it out with --phenotypes and --attributes",
 				"read perturbations %s: found a phenotype or attribute named %s, "+
 					"a name reserved for a column of tcbuild", path, name)
 		}
@@ -124,4 +104,19 @@ func NamedPhenotypes(names ...string) []Phenotype {
 		phenotypes[i].Name = name
 	}
 	return phenotypes
+}
+
+// Uses says in pairs what the columns of a table are: "phenotypes", "fitness, growth", and so on.
+func (c Columns) Uses() (pairs [][2]string) {
+	use := func(what string, names ...string) {
+		if len(names) > 0 && names[0] != "" {
+			pairs = append(pairs, [2]string{what, strings.Join(names, ", ")})
+		}
+	}
+	use("genes", c.Genes...)
+	use("sample_id", c.ID)
+	use("phenotypes", c.PhenotypeNames()...)
+	use("attributes", c.AttributeNames()...)
+	use("left_out", c.Ignored...)
+	return pairs
 }

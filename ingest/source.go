@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// MostSamples is the largest number of samples in a computed set. manifest.json lists a file per
+// MostSamples is the largest number of samples in a set. manifest.json lists a file per
 // 65,536 samples, in 160 bytes, and is at most 64 MiB, which is enough for 2^34 samples and not for
 // twice as many.
 const MostSamples = 1 << 34
@@ -21,7 +21,7 @@ type SampleSource interface {
 	// The account gets what became of the rows. The last pair may have an error, and no batch: bad
 	// data is a fault.Input that names file and line. Once ctx is done it is the cause of that.
 	Batches(ctx context.Context, account *Account) iter.Seq2[*Samples, error]
-	// Place names a row, as in RowAttribute: "set.tsv:12". It reads the source up to there.
+	// Place names a row, counted from 0: "set.tsv:12". It reads the source up to there.
 	Place(row int64) (string, error)
 	// Unchanged returns a fault.Busy if a file changed since it was opened, as when it is still
 	// being written. What was read is certain only then, errors about its content among it.
@@ -39,45 +39,8 @@ const (
 	BatchTexts = 32 << 20
 )
 
-// Batcher collects samples into batches, for the loop over the Batches of a source.
-type Batcher struct {
-	Samples int // that were added
-	columns Columns
-	size    int
-	yield   func(*Samples, error) bool
-	batch   *Samples // nil or not full
-}
-
 // BatchSize is how many samples a batch has at most.
 func BatchSize(columns Columns) int {
 	values := max(len(columns.Phenotypes)+len(columns.Attributes), 1)
 	return max(min(BatchSamples, batchValues/values), 1)
-}
-
-// NewBatcher makes a Batcher that passes each full batch to yield. The sizes of batches depend on
-// the columns only.
-func NewBatcher(columns Columns, yield func(*Samples, error) bool) *Batcher {
-	return &Batcher{columns: columns, size: BatchSize(columns), yield: yield}
-}
-
-// Add appends a sample, as Samples.Append does. It reports whether the loop goes on.
-func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attributes []Value) bool {
-	if b.batch == nil {
-		b.batch = NewSamples(b.Samples, b.columns, b.size)
-	}
-	b.batch.Append(id, genes, phenotypes, attributes)
-	b.Samples++
-	if b.batch.IsFull(b.size) {
-		return b.Flush()
-	}
-	return true
-}
-
-// Flush passes on the last batch, if it has samples, and reports whether the loop goes on.
-func (b *Batcher) Flush() bool {
-	batch := b.batch
-	if b.batch = nil; batch == nil || batch.Len() == 0 {
-		return true
-	}
-	return b.yield(batch, nil)
 }

@@ -38,7 +38,8 @@ tools=$PATH
 export PATH=$folder/venv/bin # and nothing else
 pip install -q "$repository"/dist/tcbuild-*-manylinux_2_17_x86_64.whl
 cd "$folder"
-tcbuild rebuild --config quickstart >printed
+tcbuild synth --out data/synthetic --scale yeast --samples 5000
+tcbuild rebuild --config "$repository/conf/quickstart.yaml" >printed
 python - "$(tcbuild version --json)" <<'TEXT'
 import importlib.metadata, json, sys
 import tcbuild
@@ -63,7 +64,8 @@ if ! command -v qemu-aarch64 >/dev/null || [ ! -e $loader/lib/ld-linux-aarch64.s
   echo "aarch64: skipped: needs Debian's packages qemu-user and libc6-arm64-cross"
   exit
 fi
-tiny=(rebuild --config quickstart scale=tiny samples=100)
+"$folder/venv/bin/tcbuild" synth --out tiny
+tiny=(rebuild --dataset quickstart graph=tiny/graph perturbations=tiny/perturbations.arrow)
 "$folder/venv/bin/tcbuild" "${tiny[@]}" root=x86 >/dev/null
 qemu-aarch64 -L $loader "$repository/bin/release/aarch64/tcbuild" "${tiny[@]}" root=arm >printed
 for variant in incidence indices full-masks; do

@@ -163,7 +163,7 @@ func (d *Dataset) CheckGraph(graph *ingest.Graph, from string) error {
 func (d *Dataset) Layout() incidence.Layout {
 	var layout incidence.Layout
 	for _, mask := range d.Manifest.Masks {
-		layout.Add(mask.Name, mask.Size)
+		layout.Add(mask.Name, mask.Size, mask.Ends...)
 	}
 	return layout
 }

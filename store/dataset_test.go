@@ -51,9 +51,7 @@ func newFixture(t testing.TB, variant Variant, codec string, count, samplesPerVa
 		GraphDigest: f.graph.Digest(), LogicalContent: contentOf(t, f.graph.Digest(), incidence.RuleAll, source.Columns(), f.samples),
 	}
 	f.manifest.SetColumns(source.Columns())
-	for _, mask := range incidence.NewLayout(f.graph).Masks {
-		f.manifest.Masks = append(f.manifest.Masks, MaskSize{mask.Name, mask.Size})
-	}
+	f.manifest.SetIncidence(incidence.Build(f.graph))
 	f.manifest.Identify()
 	if variant != Incidence {
 		f.manifest.Cut(shards)
@@ -179,7 +177,7 @@ func (f *fixture) check(t testing.TB) {
 	filepath.WalkDir(f.out, func(path string, entry os.DirEntry, err error) error {
 		name, _ := filepath.Rel(f.out, path)
 		listed := slices.ContainsFunc(d.Manifest.Files, func(file File) bool { return file.Name == name })
-		others := []string{manifestName, runName, stagedName}
+		others := []string{manifestName, runName}
 		if !entry.IsDir() && !listed && !slices.Contains(others, name) {
 			t.Errorf("the manifest does not list %s", name)
 		}
@@ -419,9 +417,6 @@ func TestSizesAreBounded(t *testing.T) {
 	}
 	f.check(t)
 
-	path = grow(runName, 1<<28)
-	_, err = d.Stage(t.Context(), filepath.Join(t.TempDir(), "copy"))
-	wantFault(t, err, fault.Damaged, path+": the file is too large")
 	path = grow(manifestName, 1<<28)
 	_, err = Open(f.out)
 	wantFault(t, err, fault.Damaged, path+": the file is too large")

@@ -3,6 +3,8 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -47,6 +49,15 @@ func (b *Building) WriteIncidence(cache *incidence.Cache) error {
 		return fmt.Errorf("write %s: %w", b.path(positionsName), err)
 	}
 	return b.writeIncidenceIndex(ends, checksums)
+}
+
+// IncidenceDigest is the SHA-256 of the positions of an incidence cache, as incidence.positions has
+// them.
+// A row begins with its node's own position, and other positions are those of edges, so that the
+// digest also says where rows end.
+func IncidenceDigest(positions []uint32) string {
+	sum := sha256.Sum256(arrow.Uint32Traits.CastToBytes(positions))
+	return hex.EncodeToString(sum[:])
 }
 
 func (b *Building) writeIncidenceIndex(ends []int64, checksums []uint64) error {

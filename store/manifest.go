@@ -30,7 +30,7 @@ import (
 
 // FormatVersion is the version of the dataset format that this package writes
 // and the only one it reads (docs/FORMAT.md, Changes).
-const FormatVersion = 5
+const FormatVersion = 6
 
 // Variant is the form in which a dataset holds masks.
 type Variant string
@@ -68,6 +68,7 @@ type Manifest struct {
 	Sources         json.RawMessage `json:"sources,omitempty"`
 	GraphDigest     string          `json:"graph_digest"`     // ingest.Graph.Digest
 	StructureDigest string          `json:"structure_digest"` // without the genes' names
+	IncidenceDigest string          `json:"incidence_digest"` // store.IncidenceDigest
 	// equal for all variants of one input
 	LogicalContent string `json:"logical_content"`
 	// the samples' checksums are bound to it; see Identify
@@ -80,8 +81,9 @@ type Manifest struct {
 
 // MaskSize names a mask and counts its positions.
 type MaskSize struct {
-	Name string `json:"name"`
-	Size int    `json:"size"`
+	Name string          `json:"name"`
+	Size int             `json:"size"`
+	Ends []incidence.End `json:"ends,omitempty"` // of an edge type: incidence.EndsThatCount
 }
 
 // Options are the options that a dataset's content depends on.
@@ -101,10 +103,8 @@ type Kinds struct {
 
 // Inputs identifies the files a dataset was built from.
 type Inputs struct {
-	Graph []ingest.Input `json:"graph"`
-	// those that the graph says its names are from; none if it does not say
-	Names         []ingest.NameSource `json:"names,omitempty"`
-	Perturbations []ingest.Input      `json:"perturbations"`
+	Graph         []ingest.Input `json:"graph"`
+	Perturbations []ingest.Input `json:"perturbations"`
 }
 
 // ShardRange is the samples of one shard: First to First+Samples-1.
@@ -130,6 +130,14 @@ func (m *Manifest) SetColumns(columns ingest.Columns) {
 	m.Attributes = append([]ingest.Attribute{}, columns.Attributes...)
 	layout := sampletable.LayoutOf(columns)
 	m.SamplesPerPart, m.SamplesPerBatch = layout.PartSamples, layout.BatchSamples
+}
+
+// SetIncidence sets what the graph alone says: its masks, and the digest of what goes with each node.
+func (m *Manifest) SetIncidence(cache *incidence.Cache) {
+	m.Masks, m.IncidenceDigest = nil, IncidenceDigest(cache.Positions)
+	for _, mask := range cache.Layout.Masks {
+		m.Masks = append(m.Masks, MaskSize{mask.Name, mask.Size, mask.Ends})
+	}
 }
 
 // Columns are the phenotypes and attributes of the samples.

@@ -36,11 +36,10 @@ func wholeManifest(t *testing.T) *Manifest {
 	}
 	m.Files = append(m.Files, File{Name: "graph/nodes/gene.arrow", Bytes: 9000, SHA256: "a1"})
 	m.Account = ingest.Account{Rows: 13, Kept: 10, Repeats: ingest.Repeats{Genotypes: 8,
-		RepeatedGenotypes: 9, RepeatedSamples: 10, Conditions: 11}}
-	m.Account.Drop(ingest.UnknownGene, "", 3, []byte("X"))
-	m.Account.Drop(ingest.SelfPair, "", 4, nil)
-	m.Account.Add(ingest.Merged, "", 1)
-	m.Account.Add(ingest.Wildtype, "", 1)
+		RepeatedGenotypes: 9, RepeatedSamples: 10}}
+	m.Account.Drop(ingest.UnknownGene, 3, []byte("X"))
+	m.Account.Drop(ingest.SelfPair, 4, nil)
+	m.Account.Add(ingest.Wildtype, 1)
 	m.Inputs.Graph = []ingest.Input{{Name: "nodes/gene.tsv", Bytes: 5, SHA256: "cd"}}
 	return m
 }
@@ -68,7 +67,7 @@ func TestManifestIsChecked(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 5"},
+		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 6"},
 		{func(m *Manifest) { m.Identity = "" }, fault.Damaged,
 			`identity: found "", expected 64 hexadecimal digits`},
 		{func(m *Manifest) { m.Variant = "masks" }, fault.Damaged, `variant: found "masks"`},
@@ -166,10 +165,11 @@ func TestDifference(t *testing.T) {
 		"options (perturbations)": func(m *Manifest) {
 			m.Options.Perturbations = map[string]any{"allow_wildtype": true}
 		},
-		"graph_digest":    func(m *Manifest) { m.GraphDigest = "x" },
-		"logical_content": func(m *Manifest) { m.LogicalContent = "x" },
-		"shards":          func(m *Manifest) { m.Cut(2) },
-		"inputs":          func(m *Manifest) { m.Inputs.Graph[0].SHA256 = "x" },
+		"incidence_digest": func(m *Manifest) { m.IncidenceDigest = "x" },
+		"graph_digest":     func(m *Manifest) { m.GraphDigest = "x" },
+		"logical_content":  func(m *Manifest) { m.LogicalContent = "x" },
+		"shards":           func(m *Manifest) { m.Cut(2) },
+		"inputs":           func(m *Manifest) { m.Inputs.Graph[0].SHA256 = "x" },
 	} {
 		m, other := wholeManifest(t), wholeManifest(t)
 		change(other)

@@ -112,7 +112,7 @@ func (b *Building) rename(run any) error {
 			return errors.Join(err, moveEntries(whole.Path, b.dir))
 		}
 	}
-	_ = os.RemoveAll(b.dir) // Published and 'tcbuild clean' remove what stays
+	_ = os.RemoveAll(b.dir) // Published removes what stays
 	return disk.Sync(filepath.Dir(b.out))
 }
 

@@ -24,7 +24,7 @@ type Shard struct {
 
 // UseScratch has the shards built inside dir, which should be node-local: LMDB's memory maps are
 // slow on parallel file systems. What a killed process left there is removed by the next build of
-// the same shard there, and by 'tcbuild clean'.
+// the same shard there.
 func (b *Building) UseScratch(dir string) { b.scratch = dir }
 
 // Unfinished returns the numbers of the shards that are not complete.

@@ -17,27 +17,27 @@ func newBench(e *env) *cobra.Command {
 		Use:   "bench --graph DIR --perturbations FILE --out DIR",
 		Short: "Measure what each way of storing masks costs, on your own graph",
 		Long: `Measure what each way of storing masks costs, on your own graph: build every
-variant with every codec and read it back, in several rounds. Prints tables of time and
-size, and writes them to DIR/report.html and every figure to DIR/results.json. The datasets
-take up to 3 GB of disk at a time by default, and are removed at the end.`,
+variant with every codec and read it back in Go, in several rounds. Prints tables and what
+to choose; DIR/report.html adds a plot, DIR/results.json every figure. The datasets take up
+to 3 GB of disk at a time by default. To measure training, run python -m tcbuild.compare.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow \
       --out demo/bench
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow \
       --out big/bench --extrapolate 20000000`,
 	}
 	flags := cmd.Flags()
-	set := inputFlags(cmd, &o.Options)
+	inputFlags(cmd, &o.Options)
 	outFlag(flags, &o.Out, "out", newOutput, "folder to create: `DIR`")
 	intFlag(flags, &o.Samples, "samples", 0, 0,
-		"samples in each dataset (default: up to 100,000; full masks as raw or bits, "+
-			"at most 2.5 GB)")
+		"samples in each dataset, 2 or more (default: up to 100,000; full masks as raw or "+
+			"bits, at most 2.5 GB)")
 	intFlag(flags, &o.Rounds, "rounds", 3, 1, "number of times to measure everything")
 	intFlag(flags, &o.Extrapolate, "extrapolate", 0, 0,
 		"number of samples to extrapolate costs to (default: the size of the perturbation set)")
 	flags.BoolVar(&o.Keep, "keep", false,
 		"keep the last round's datasets in DIR/datasets and their inputs in DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")
-	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		return runBench(ctx, e, o)
 	})
 }

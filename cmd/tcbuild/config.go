@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,17 +13,14 @@ import (
 	"tcbuild/fault"
 )
 
-// sectionsKey is the annotation of a command that lists the sections which it reads.
-const sectionsKey = "sections"
-
-// configured makes cmd a command that runs with e.settings and its positional arguments. Before
-// run, it takes the overrides out of the arguments, checks the others against the usage line, reads
-// the settings file, sets every flag that was not given to the setting of its name, and only then
-// requires the required flags. sections are the top-level keys that run reads from the settings.
-func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) error,
-	sections ...string) *cobra.Command {
+// configured makes cmd a command that runs with its positional arguments. Before run, it takes the
+// overrides out of the arguments, checks the others against the usage line, reads the settings
+// file, sets every flag that was not given to the setting of its name, and only then requires the
+// required flags.
+func configured(
+	e *env, cmd *cobra.Command, run func(context.Context, []string) error,
+) *cobra.Command {
 	var args []string
-	cmd.Annotations = map[string]string{sectionsKey: strings.Join(sections, " ")}
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
 		var overrides []string
@@ -34,7 +31,7 @@ func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) 
 		if e.settings, err = conf.Load(e.config, overrides); err != nil {
 			return err
 		}
-		unread, err := setFlags(cmd, e.settings, sections)
+		unread, err := setFlags(cmd, e.settings)
 		if err != nil {
 			return err
 		}
@@ -60,13 +57,6 @@ func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) 
 // settingOf is the key of a flag's setting.
 func settingOf(flag *pflag.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
-// hide leaves flags out of the help, because few people set them by hand.
-func hide(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		flags.Lookup(name).Hidden = true
-	}
-}
-
 // splitOverrides separates overrides, such as key=value, from positional arguments.
 func splitOverrides(mixed []string) (args, overrides []string) {
 	for _, arg := range mixed {
@@ -79,68 +69,60 @@ func splitOverrides(mixed []string) (args, overrides []string) {
 	return args, overrides
 }
 
-// setFlags sets the flags that the command line did not set. A setting must be a flag, a section,
-// or a name that another setting refers to. A file may also have flags of other commands, which are
-// returned, but none of their sections: they say what it is for. A null setting leaves its flag at
-// the default.
-func setFlags(cmd *cobra.Command, settings *conf.Settings,
-	sections []string) (unread []string, err error) {
+// setFlags sets the flags that the command line did not set. A setting must be a flag. A file may
+// also have flags of other commands, which are returned.
+func setFlags(cmd *cobra.Command, settings *conf.Settings) (unread []string, err error) {
 	byKey, keys := settableFlags(cmd.Flags())
-	for _, entry := range settings.Entries() {
-		flag := byKey[entry.Key]
+	onCommandLine := make(map[string]bool)
+	for key, flag := range byKey {
+		onCommandLine[key] = flag.Changed
+	}
+	set := make(map[string]conf.Setting)
+	for _, setting := range settings.List {
+		key, flag := findFlag(byKey, setting.Key)
+		earlier, again := set[key]
 		switch {
-		case flag == nil && slices.Contains(sections, entry.Key):
-			continue
-		case flag == nil && entry.Referenced:
+		case again && !setting.IsOverride:
+			return nil, fault.New(fault.Usage, "remove one of them",
+				"read settings %s: found %s, which is also given as %s in %s", setting.Place,
+				setting.Key, earlier.Key, earlier.Place)
+		case flag == nil && !setting.IsOverride && isFlag(cmd.Root(), setting.Key):
+			unread = append(unread, key)
 			continue
 		case flag == nil:
-			isFlag, section := readers(cmd.Root(), entry.Key)
-			switch {
-			case entry.IsSection() && section != "":
-				return nil, fault.New(fault.Usage,
-					"give this command a file without it; rebuild refers to one as ingest: "+
-						"{config: FILE}",
-					"read settings %s: found the section %s of '%s', which '%s' does not read",
-					conf.Where(entry.Value), entry.Key, section, cmd.CommandPath())
-			case entry.IsSection() || entry.IsOverride() || !isFlag && section == "":
-				return nil, unknownSetting(entry, settings, slices.Concat(keys, sections))
-			}
-			unread = append(unread, entry.Key)
-			continue
-		case entry.IsSection() && slices.Contains(sections, entry.Key):
-			if err := flag.Value.(sectionValue).SetSection(entry, flag); err != nil {
-				return nil, err
-			}
-			continue
-		case flag.Changed || entry.IsNull():
+			return nil, unknownSetting(setting, keys)
+		}
+		if set[key] = setting; onCommandLine[key] {
 			continue
 		}
-		if err := setFlag(cmd.Flags(), flag, entry); err != nil {
+		if err := setFlag(cmd.Flags(), flag, setting); err != nil {
 			return nil, err
 		}
 	}
 	return unread, nil
 }
 
-// sectionValue is the value of a flag whose setting may be a section.
-type sectionValue interface {
-	SetSection(entry conf.Entry, flag *pflag.Flag) error
+// findFlag finds the flag that a setting sets, and its key. Only settings of a perturbation set may
+// be in a section, where its file is called file. The flag is nil if there is none.
+func findFlag(byKey map[string]*pflag.Flag, setting string) (key string, flag *pflag.Flag) {
+	key, isInside := strings.CutPrefix(setting, perturbationKey+".")
+	if isInside && key == "file" {
+		return perturbationKey, byKey[perturbationKey]
+	}
+	if flag = byKey[key]; flag != nil && isInside {
+		if _, ofSet := flag.Annotations[tableFlag]; !ofSet {
+			return setting, nil
+		}
+	}
+	return key, flag
 }
 
-// readers reports whether any command has a flag of a key, and names the one that has a section of
-// it.
-func readers(cmd *cobra.Command, key string) (isFlag bool, section string) {
-	if flags, _ := settableFlags(cmd.Flags()); flags[key] != nil {
-		isFlag = true
-	}
-	if slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
-		section = cmd.CommandPath()
-	}
-	for _, sub := range cmd.Commands() {
-		subFlag, subSection := readers(sub, key)
-		isFlag, section = isFlag || subFlag, cmp.Or(section, subSection)
-	}
-	return isFlag, section
+// isFlag reports whether a setting sets a flag of any command.
+func isFlag(cmd *cobra.Command, setting string) bool {
+	flags, _ := settableFlags(cmd.Flags())
+	inSub := func(sub *cobra.Command) bool { return isFlag(sub, setting) }
+	_, flag := findFlag(flags, setting)
+	return flag != nil || slices.ContainsFunc(cmd.Commands(), inSub)
 }
 
 // settableFlags returns the flags that settings can set, by key, and the sorted keys.
@@ -157,37 +139,30 @@ func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []s
 	return byKey, keys
 }
 
-func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
-	list, isList := flag.Value.(pflag.SliceValue)
-	if isList && !entry.IsScalar() {
-		var words []string
-		if err := entry.Decode(&words); err != nil {
-			return err
-		}
+func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, setting conf.Setting) error {
+	list, takesList := flag.Value.(pflag.SliceValue)
+	if setting.IsList && takesList {
 		flag.Changed = true
-		return list.Replace(words)
+		return list.Replace(setting.Values)
 	}
-	word := entry.Value.Value // parsed as on the command line
-	if !entry.IsScalar() || flags.Set(flag.Name, word) != nil {
-		return conf.WrongValue(entry.Value, entry.Key, expectedOf(flag), flagHint(flag, word))
+	found := "a list"
+	if !setting.IsList {
+		value := setting.Values[0]
+		isSwitch := flag.Value.Type() == "bool" // the library also takes 1, t and the like
+		isWord := slices.Contains([]string{"true", "false"}, strings.ToLower(value))
+		if (isWord || !isSwitch) && flags.Set(flag.Name, value) == nil {
+			return nil
+		}
+		found = strconv.Quote(value)
 	}
-	return nil
+	return fault.New(fault.Usage, flagHint(flag, strings.Join(setting.Values, ",")),
+		"read settings %s: %s: found %s, expected %s", setting.Place, setting.Key, found,
+		expectedOf(flag))
 }
 
 // unknownSetting is the error of a setting that nothing reads.
-func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) error {
-	var unknown []string
-	for _, other := range settings.Entries() {
-		switch {
-		case other.Referenced:
-			valid = append(valid, other.Key)
-		case other.Key != entry.Key && other.IsOverride() == entry.IsOverride() &&
-			!slices.Contains(valid, other.Key):
-			unknown = append(unknown, other.Key)
-		}
-	}
-	hint := fault.DidYouMean(entry.Key, valid,
-		"the command's settings are "+strings.Join(valid, ", "))
-	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s",
-		conf.Where(entry.Value), entry.Key, conf.AndMore(unknown))
+func unknownSetting(setting conf.Setting, valid []string) error {
+	return fault.New(fault.Usage, fault.DidYouMean(setting.Key, valid,
+		"the command's settings are "+strings.Join(valid, ", ")),
+		"read settings %s: unknown setting %q", setting.Place, setting.Key)
 }

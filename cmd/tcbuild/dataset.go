@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,12 +11,18 @@ import (
 	"tcbuild"
 	"tcbuild/encode"
 	"tcbuild/incidence"
-	"tcbuild/internal/rebuild"
+	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
+// buildOptions are the options of a command that builds one dataset.
+type buildOptions struct {
+	tcbuild.Options
+	dropped string // file for the table of dropped names; "" for none
+}
+
 func newDataset(e *env) *cobra.Command {
-	var o tcbuild.Options
+	var o buildOptions
 	cmd := &cobra.Command{
 		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
 		Short: "Build a dataset that holds every sample's masks",
@@ -32,7 +37,7 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
   tcbuild dataset --mode full-masks --codec raw \
       --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw`,
 	}
-	set := datasetFlags(cmd, &o)
+	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	choiceFlag(cmd, &o.Variant, "mode", "", []store.Variant{store.Indices, store.FullMasks},
 		"what to store: indices or full-masks")
@@ -55,13 +60,13 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 			slices.Sort(codecs)
 			return slices.Compact(codecs), cobra.ShellCompDirectiveNoFileComp
 		})
-	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		return runBuild(ctx, e, o)
 	})
 }
 
 func newIncidence(e *env) *cobra.Command {
-	o := tcbuild.Options{Variant: store.Incidence}
+	o := buildOptions{Options: tcbuild.Options{Variant: store.Incidence}}
 	cmd := &cobra.Command{
 		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
 		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
@@ -71,17 +76,17 @@ make the masks. It is the smallest variant, and for most uses the fastest. Witho
 --perturbations, build only the cache.`,
 		Example: `  tcbuild incidence --graph demo/graph \
       --perturbations demo/perturbations.arrow --out demo/incidence
-  tcbuild incidence --graph yeast/graph --perturbations screen.xlsx \
-      --genes-columns gene_a,gene_b --out yeast/screen`,
+  tcbuild incidence --graph yeast/graph --perturbations screen.tsv \
+      --genes-columns gene_a,gene_b --out yeast/screen --dry-run`,
 	}
-	set := datasetFlags(cmd, &o)
-	return set.configured(e, cmd, &o.Spec, func(ctx context.Context, _ []string) error {
+	datasetFlags(cmd, &o)
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		return runBuild(ctx, e, o)
 	})
 }
 
 // inputFlags declares the input flags that all dataset variants share.
-func inputFlags(cmd *cobra.Command, o *tcbuild.Options) *perturbations {
+func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
 	workersFlag(flags, &o.Workers)
@@ -89,24 +94,53 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) *perturbations {
 		[]incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR},
 		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, "+
 			"if its boolean rule becomes false, so that isozymes keep it")
-	return perturbationFlags(cmd)
+	perturbationFlags(cmd, &o.Spec)
 }
 
 // datasetFlags declares the flags of a command that builds one dataset.
-func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) *perturbations {
-	set := inputFlags(cmd, o)
-	outFlag(cmd.Flags(), &o.Out, "out", datasetOutput, "dataset to create: `DATASET`")
+func datasetFlags(cmd *cobra.Command, o *buildOptions) {
+	inputFlags(cmd, &o.Options)
+	flags := cmd.Flags()
+	outFlag(flags, &o.Out, "out", datasetOutput, "dataset to create: `DATASET`")
+	flags.BoolVar(&o.DryRun, "dry-run", false,
+		"read and check all input, say what would be built, and write nothing")
+	fileFlag(flags, &o.dropped, "dropped", beginsWith(ingest.DroppedNamesHeader),
+		"write a table of the names that mean no gene of the graph, with reasons and counts: "+
+			"`FILE`")
 	require(cmd, "graph", "out")
-	return set
 }
 
-func runBuild(ctx context.Context, e *env, o tcbuild.Options) error {
-	result, err := buildDataset(ctx, e, o)
+func runBuild(ctx context.Context, e *env, o buildOptions) error {
+	if o.dropped != "" {
+		o.Dropped = func(table []byte) error {
+			return replace(o.dropped, table, ingest.DroppedNamesHeader)
+		}
+	}
+	result, err := buildDataset(ctx, e, o.Options)
 	if err != nil {
 		return err
 	}
+	if o.DryRun {
+		return printPlanned(e, o.Options, result)
+	}
 	e.say(describeBuild(o.Out, result))
 	return nil
+}
+
+// printPlanned prints what --dry-run found out: the account of the rows, and what the columns are.
+func printPlanned(e *env, o tcbuild.Options, result *tcbuild.Result) error {
+	m := result.Manifest
+	e.say(fmt.Sprintf("%s: %s variant, %s samples x %d masks; nothing is written", o.Out, m.Variant,
+		humanCount(m.Samples), len(m.Masks)))
+	if result.Account == nil || e.quiet {
+		return nil
+	}
+	e.say(result.Account.Line(o.File))
+	var rows [][]string
+	for _, use := range result.Columns.Uses() {
+		rows = append(rows, []string{use[0], oneLine(use[1])})
+	}
+	return e.table(rows...)
 }
 
 func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {
@@ -122,8 +156,7 @@ func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Resu
 
 func describeBuild(out string, result *tcbuild.Result) string {
 	m := result.Manifest
-	switch result.State {
-	case tcbuild.Unchanged:
+	if result.State == tcbuild.Unchanged {
 		return fmt.Sprintf("%s: nothing to do, the dataset exists and is up to date", out)
 	}
 	total := m.DataBytes()
@@ -133,44 +166,4 @@ func describeBuild(out string, result *tcbuild.Result) string {
 		line += fmt.Sprintf(" (%s per sample)", humanBytes(m.SampleBytes()/int64(m.Samples)))
 	}
 	return line
-}
-
-func newStage(e *env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "stage DATASET DIR",
-		Short: "Copy a dataset to node-local disk or memory, with checks, unless it is there",
-		Long: `Make DIR a copy of a dataset, on a node's own disk or in /dev/shm. Every file is
-checked against its checksum while it is copied. If DIR is a copy already, it is checked and
-kept. An earlier copy in DIR, of this dataset or another, is replaced at the end, in one step.
-If several processes stage to the same DIR, one copies and the others wait. An interrupted copy
-starts again.`,
-		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
-	}
-	return configured(e, cmd, func(ctx context.Context, args []string) error {
-		path := args[0]
-		dir, err := checkPlace(args[1])
-		if err != nil {
-			return err
-		}
-		if resolved, err := filepath.EvalSymlinks(path); err == nil {
-			path = resolved // current may change while files are copied
-		}
-		dataset, err := store.Open(path)
-		if err != nil {
-			return err
-		}
-		copied, err := dataset.Stage(ctx, dir)
-		if err != nil {
-			return err
-		}
-		what := "copied"
-		if !copied {
-			what = "were there"
-		}
-		e.say(fmt.Sprintf("%s: %s %s", dir, humanBytes(dataset.Manifest.DataBytes()), what))
-		if version := filepath.Base(filepath.Dir(path)); rebuild.IsVersion(version) {
-			e.say(fmt.Sprintf("%s: it holds version %s", dir, version))
-		}
-		return nil
-	})
 }

@@ -16,15 +16,16 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	writeFiles(t, f.dir, map[string]string{
 		"sets.tsv":    "genes\ty\nY000|X\t1\nX\t2\nY001\t3\n\t4\nY002|X|Z\t5\n",
 		"unknown.tsv": "genes\ty\nX\t1\nZ\t2\n",
+		"tabs.csv":    "genes,y\nY000,1\nA\tB,2\n\"C\"\"D\",2\n",
 	})
-	args := func(command, set, out, unknown string) []string {
+	args := func(command, set, out, unknown string, more ...string) []string {
 		words := map[string][]string{
 			"incidence": {"incidence", "--perturbations", set},
 			"indices":   {"dataset", "--mode", "indices", "--perturbations", set},
-			"ingest":    {"ingest", "perturbations", set},
+			"dry run":   {"incidence", "--perturbations", set, "--dry-run"},
 		}[command]
-		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true",
-			"--unknown-genes", unknown, "max_dropped=1")
+		return with(with(words, "--graph", "graph", "--out", out, "allow_wildtype=true",
+			"--unknown-genes", unknown, "max_dropped=1"), more...)
 	}
 	for _, test := range []struct {
 		unknown string
@@ -38,7 +39,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 			ids:     "2 3",
 			counts:  "2 kept, 3 unknown_gene, 1 wildtype",
 			logged:  `unknown_gene=3 wildtype=1`,
-			printed: "samples: 2 of 5 entries of sets.tsv; dropped: 3 of unknown genes; noted: 1 " +
+			printed: "samples: 2 of 5 rows of sets.tsv; dropped: 3 of unknown genes; noted: 1 " +
 				"that delete no gene; unknown names: X, Z\n",
 		},
 		{
@@ -46,7 +47,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 			ids:     "0 2 3 4",
 			counts:  "4 kept, 1 no_gene_left, 1 wildtype, 3 unknown_left_out",
 			logged:  "no_gene_left=1 wildtype=1 unknown_left_out=3",
-			printed: "samples: 4 of 5 entries of sets.tsv; dropped: 1 left without a gene, as " +
+			printed: "samples: 4 of 5 rows of sets.tsv; dropped: 1 left without a gene, as " +
 				"theirs are unknown; noted: 1 that delete no gene, 3 unknown genes left out; " +
 				"unknown names: X, Z\n",
 		},
@@ -73,20 +74,44 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 				t.Errorf("%s: sample ids %q, want %s", out, ids, test.ids)
 			}
 		}
-		o := must(t, f.dir, args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown)...)
+		o := must(t, f.dir, args("dry run", "sets.tsv", "none", test.unknown)...)
 		if !strings.Contains(o.stdout, test.printed) {
 			t.Errorf("%s: got %q, want %q", test.unknown, o.stdout, test.printed)
 		}
+		o = must(t, f.dir, args("dry run", "sets.tsv", "none", test.unknown, "--quiet")...)
+		if o.stdout != "" {
+			t.Errorf("%s: --quiet printed %q", test.unknown, o.stdout)
+		}
 		for command, want := range map[string]string{
-			"incidence": "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 ",
+			"incidence": "unknown.tsv: kept 0 of 2 rows; dropped: 2 ",
 			"indices":   "such as X",
-			"ingest":    "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 ",
+			"dry run":   "unknown.tsv: kept 0 of 2 rows; dropped: 2 ",
 		} {
 			execute(t, f.dir, args(command, "unknown.tsv", "none.tsv", test.unknown)...).refused(t,
 				3, want)
 		}
 	}
-	nothing(t, filepath.Join(f.dir, "none.tsv"), filepath.Join(f.dir, "none.tsv.building"))
+	nothing(t, filepath.Join(f.dir, "none"), filepath.Join(f.dir, "none.tsv"),
+		filepath.Join(f.dir, "none.tsv.building"))
+	must(t, f.dir, with(args("incidence", "sets.tsv", "listed", "drop-gene"), "--dropped",
+		"dropped.tsv")...)
+	execute(t, f.dir, with(args("incidence", "unknown.tsv", "none", "drop-gene"), "--dropped",
+		"all.tsv")...).refused(t, 3, "kept 0 of 2 rows")
+	must(t, f.dir, with(args("dry run", "tabs.csv", "none", "drop-sample"), "--dropped",
+		"tabs.tsv")...)
+	// a pass that ends early knows only some names, or none
+	execute(t, f.dir, with(args("incidence", "sets.tsv", "none", "error"), "--dropped",
+		"first.tsv")...).refused(t, 3, `sets.tsv:2: gene "X" is not in the graph`)
+	nothing(t, filepath.Join(f.dir, "first.tsv"))
+	for file, want := range map[string]string{
+		"dropped.tsv": "dropped_name\twhy\tcount\nX\tunknown\t3\nZ\tunknown\t1\n",
+		"all.tsv":     "dropped_name\twhy\tcount\nX\tunknown\t1\nZ\tunknown\t1\n",
+		"tabs.tsv":    "dropped_name\twhy\tcount\n\"A\tB\"\tunknown\t1\n\"C\"\"D\"\tunknown\t1\n",
+	} {
+		if got := read(t, filepath.Join(f.dir, file)); got != want {
+			t.Errorf("%s: got %q, want %q", file, got, want)
+		}
+	}
 }
 
 func TestSampleIDs(t *testing.T) {
@@ -117,6 +142,5 @@ func TestSampleIDs(t *testing.T) {
 			t.Errorf("%s: options %+v, %d samples", set, m.Options, m.Samples)
 		}
 		must(t, f.dir, "verify", set+".out")
-		must(t, f.dir, "inspect", set)
 	}
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/schema"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -197,11 +194,6 @@ func TestFaultyGraph(t *testing.T) {
 			want:  []string{physical + ".zst: the file is truncated or damaged"},
 		},
 		{
-			name:  "torn parquet",
-			files: map[string]string{gene: "", "graph/nodes/gene.parquet": half(genesParquet(t))},
-			want:  []string{"graph/nodes/gene.parquet: the file is truncated or damaged"},
-		},
-		{
 			name:  "torn arrow",
 			files: map[string]string{gene: "", "graph/nodes/gene.arrow": half(genesArrow(t))},
 			want:  []string{"graph/nodes/gene.arrow: the file is truncated or damaged"},
@@ -263,7 +255,7 @@ func TestFaultyPerturbations(t *testing.T) {
 			files: map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"},
 			args:  []string{"--unknown-genes", "drop-gene"},
 			want: []string{
-				`read sets.tsv for samples: kept 0 of 1 entry; dropped: 1 left without a gene, ` +
+				`read perturbations sets.tsv: kept 0 of 1 row; dropped: 1 left without a gene, ` +
 					`as theirs are unknown, such as YX`,
 			},
 		},
@@ -287,7 +279,7 @@ func TestFaultyPerturbations(t *testing.T) {
 		{
 			name:  "no rows",
 			files: map[string]string{"sets.tsv": "genes\tfitness\n"},
-			want:  []string{"read sets.tsv for samples: found no entries"},
+			want:  []string{"read perturbations sets.tsv: found no rows"},
 		},
 		{
 			name:  "torn row",
@@ -307,22 +299,10 @@ func TestFaultyPerturbations(t *testing.T) {
 			want:  []string{"sets.tsv.zst: the file is truncated or damaged"},
 		},
 		{
-			name:  "torn parquet",
-			files: map[string]string{"sets.parquet": half(genesParquet(t))},
-			args:  []string{"--perturbations", "sets.parquet"},
-			want:  []string{"sets.parquet: the file is truncated or damaged"},
-		},
-		{
 			name:  "torn arrow",
 			files: map[string]string{"sets.arrow": half(genesArrow(t))},
 			args:  []string{"--perturbations", "sets.arrow"},
 			want:  []string{"sets.arrow: the file is truncated or damaged"},
-		},
-		{
-			name:  "parquet with an unknown gene",
-			files: map[string]string{"sets.parquet": genesParquet(t)},
-			args:  []string{"--perturbations", "sets.parquet"},
-			want:  []string{`sets.parquet row 3: gene "YX" is not in the graph`},
 		},
 		{
 			name:  "arrow with an unknown gene",
@@ -405,83 +385,4 @@ func arrowFile(t *testing.T, record arrow.Record) string {
 		t.Fatal(err)
 	}
 	return read(t, path)
-}
-
-func genesParquet(t *testing.T) string { return parquetFile(t, genesRecord()) }
-
-// parquetFile writes a table of texts, lists of one text, 32-bit integers and truth values. It does
-// without package pqarrow, which links gRPC and Arrow's compute kernels: with them, each process
-// that a test starts takes a quarter longer.
-func parquetFile(t *testing.T, record arrow.Record) string {
-	var out bytes.Buffer
-	w := file.NewParquetWriter(&out,
-		schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required,
-			parquetFields(record.Schema()), -1)))
-	group := w.AppendRowGroup()
-	for i, column := range record.Columns() {
-		present := int16(0) // the level of values that are there
-		if record.Schema().Field(i).Nullable {
-			present = 1
-		}
-		if list, ok := column.(*array.List); ok {
-			column, present = list.ListValues(), present+1
-		}
-		var texts []parquet.ByteArray
-		var integers []int32
-		var truths []bool
-		levels, repetitions := make([]int16, column.Len()), make([]int16, column.Len())
-		for k := range levels {
-			if column.IsNull(k) {
-				continue
-			}
-			levels[k] = present
-			switch c := column.(type) {
-			case *array.String:
-				texts = append(texts, parquet.ByteArray(c.Value(k)))
-			case *array.Int32:
-				integers = append(integers, c.Value(k))
-			case *array.Boolean:
-				truths = append(truths, c.Value(k))
-			}
-		}
-		chunk, err := group.NextColumn()
-		switch chunk := chunk.(type) {
-		case *file.ByteArrayColumnChunkWriter:
-			_, err = chunk.WriteBatch(texts, levels, repetitions)
-		case *file.Int32ColumnChunkWriter:
-			_, err = chunk.WriteBatch(integers, levels, repetitions)
-		case *file.BooleanColumnChunkWriter:
-			_, err = chunk.WriteBatch(truths, levels, repetitions)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
-func parquetFields(columns *arrow.Schema) (fields schema.FieldList) {
-	for _, field := range columns.Fields() {
-		kind, logical := parquet.Types.ByteArray, schema.LogicalType(schema.StringLogicalType{})
-		switch field.Type.ID() {
-		case arrow.INT32:
-			kind, logical = parquet.Types.Int32, schema.NoLogicalType{}
-		case arrow.BOOL:
-			kind, logical = parquet.Types.Boolean, schema.NoLogicalType{}
-		}
-		repetition := parquet.Repetitions.Required
-		if field.Nullable {
-			repetition = parquet.Repetitions.Optional
-		}
-		node := schema.Node(schema.MustPrimitive(schema.NewPrimitiveNodeLogical(field.Name,
-			repetition, logical, kind, -1, -1)))
-		if field.Type.ID() == arrow.LIST {
-			node = schema.MustGroup(schema.ListOf(node, repetition, -1))
-		}
-		fields = append(fields, node)
-	}
-	return fields
 }

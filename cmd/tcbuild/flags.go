@@ -15,6 +15,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
+	"tcbuild/internal/decimal"
+	"tcbuild/internal/variants"
 )
 
 // flagValue is the value of a flag that is checked where it is given: on the command line or in the
@@ -65,8 +67,13 @@ func completes(cmd *cobra.Command, flag string, words ...string) {
 		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// intFlag declares a flag for a decimal number; the flag library would read 010 as octal, as C
-// does.
+// isDecimal reports whether everybody reads a whole number as the same: 010 is eight to some.
+func isDecimal(text string) bool {
+	digits := strings.TrimLeft(text, "+-")
+	return digits == "0" || !strings.HasPrefix(digits, "0")
+}
+
+// intFlag declares a flag for a decimal number.
 func intFlag(flags *pflag.FlagSet, value *int, name string, byDefault, least int, usage string) {
 	*value = byDefault
 	flags.Var(&flagValue{
@@ -75,7 +82,21 @@ func intFlag(flags *pflag.FlagSet, value *int, name string, byDefault, least int
 		set: func(text string) (ok bool) {
 			n, err := strconv.Atoi(text)
 			*value = n
-			return err == nil && n >= least
+			return err == nil && n >= least && isDecimal(text)
+		},
+	}, name, usage)
+}
+
+// shareFlag declares a flag for a share, from 0 to 1.
+func shareFlag(flags *pflag.FlagSet, share *float64, name string, byDefault float64, usage string) {
+	*share = byDefault
+	flags.Var(&flagValue{
+		text: strconv.FormatFloat(byDefault, 'g', -1, 64), kind: "float64",
+		expected: "a share from 0 to 1", hint: "a half is 0.5",
+		set: func(text string) bool {
+			n, err := decimal.Parse(text)
+			*share = n
+			return err == nil && n >= 0 && n <= 1 && !strings.ContainsAny(text, "xX_")
 		},
 	}, name, usage)
 }
@@ -88,7 +109,7 @@ func seedFlag(flags *pflag.FlagSet, seed *uint64) {
 		set: func(text string) bool {
 			n, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, 64)
 			*seed = n
-			return err == nil
+			return err == nil && isDecimal(text)
 		},
 	}, "seed", "random seed")
 }
@@ -103,7 +124,7 @@ func workersFlag(flags *pflag.FlagSet, workers *int) {
 		expected: fmt.Sprintf("a whole decimal number from 0 to %d", mostWorkers),
 		set: func(text string) bool {
 			n, err := strconv.Atoi(text)
-			if err != nil || n < 0 || n > mostWorkers {
+			if err != nil || n < 0 || n > mostWorkers || !isDecimal(text) {
 				return false
 			}
 			*workers = n
@@ -113,11 +134,8 @@ func workersFlag(flags *pflag.FlagSet, workers *int) {
 	}, "workers", "CPU cores to use (default: all that are available)")
 }
 
-// part is one part of the work, from 1 to count; count is 0 if it was not given.
-type part struct{ number, count int }
-
 // partFlag declares a flag for one of several processes that share the work.
-func partFlag(flags *pflag.FlagSet, p *part) {
+func partFlag(flags *pflag.FlagSet, p *variants.Part) {
 	flags.Var(&flagValue{
 		kind:     "string",
 		expected: "I/N with 1 <= I <= N",
@@ -125,12 +143,12 @@ func partFlag(flags *pflag.FlagSet, p *part) {
 		set: func(text string) bool {
 			number, count, _ := strings.Cut(text, "/")
 			var numberErr, countErr error
-			p.number, numberErr = strconv.Atoi(number)
-			p.count, countErr = strconv.Atoi(count)
+			p.Number, numberErr = strconv.Atoi(number)
+			p.Count, countErr = strconv.Atoi(count)
 			areNumbers := numberErr == nil && countErr == nil
-			return areNumbers && 1 <= p.number && p.number <= p.count
+			return areNumbers && 1 <= p.Number && p.Number <= p.Count
 		},
-	}, "part", "with --step build or verify: which part, counted from 1: `I/N`")
+	}, "part", "which part, counted from 1: `I/N`")
 }
 
 // deviceFlag declares a flag that chooses where masks are regenerated. It sets devices to nil for
@@ -195,8 +213,6 @@ func expectedOf(flag *pflag.Flag) string {
 		return value.expected
 	}
 	switch flag.Value.Type() {
-	case "float64":
-		return "a number"
 	case "bool":
 		return "true or false"
 	case "stringSlice", "stringArray":

@@ -48,10 +48,8 @@ func TestCompletion(t *testing.T) {
 		{"dataset --mode full-masks --codec", "bits raw zstd"},
 		{"verify --method", "incidence edges both"},
 		{"verify --device", "cpu cuda"},
-		{"split --by", "sample genotype gene component"},
 		{"rebuild --log-format", "text json"},
 		{"rebuild --variants", "incidence indices full-masks"},
-		{"rebuild --config", "human quickstart sources yeast"},
 	} {
 		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(c.line)...)
 		o := must(t, t.TempDir(), append(args, "")...)

@@ -39,7 +39,6 @@ func TestRulesOfNumericIDs(t *testing.T) {
 		"csv":        {"graph/nodes/reaction.csv": "id,gpr\nr1,851234\nr2,\"851235\"\nr3,\n"},
 		"int64":      {"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.PrimitiveTypes.Int64, numeric))},
 		"uint32":     {"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.PrimitiveTypes.Uint32, numeric))},
-		"parquet":    {"graph/nodes/reaction.parquet": parquetFile(t, reactionsRecord(t, arrow.PrimitiveTypes.Int32, numeric))},
 		"dictionary": {"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["851234", "851235", null]`))},
 		"view":       {"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.BinaryTypes.StringView, `["851234", "851235", ""]`))},
 	} {
@@ -87,9 +86,9 @@ func TestOtherGPRColumns(t *testing.T) {
 		"empty":    {map[string]string{"graph/nodes/reaction.tsv": "id\tgpr\nr1\t\nr2\t\nr3\t\n"}, ""},
 		"null":     {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.Null, `[null, null, null]`))}, ""},
 		"all null": {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.BinaryTypes.LargeString, `[null, null, null]`))}, ""},
-		"none":     {map[string]string{"graph/nodes/reaction.parquet": parquetFile(t, reactionsRecord(t, arrow.BinaryTypes.String, `["", null, " "]`))}, ""},
+		"none":     {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.BinaryTypes.String, `["", null, " "]`))}, ""},
 		"float":    {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.PrimitiveTypes.Float64, `[851234, 851235, null]`))}, `column "gpr": found type float64, expected text`},
-		"bool":     {map[string]string{"graph/nodes/reaction.parquet": parquetFile(t, reactionsRecord(t, arrow.FixedWidthTypes.Boolean, `[true, false, null]`))}, `column "gpr": found type bool, expected text`},
+		"bool":     {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.FixedWidthTypes.Boolean, `[true, false, null]`))}, `column "gpr": found type bool, expected text`},
 		"list":     {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.ListOf(arrow.BinaryTypes.String), `[["851234"], null, []]`))}, `column "gpr": found type list`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,15 +12,13 @@ import (
 	"tcbuild/internal/testing/pagetest"
 )
 
-func TestInspectInput(t *testing.T) {
+func TestInspectPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in", "--samples", "100")
 	must(t, dir, "incidence", "--graph", "in", "--perturbations", "in/perturbations.arrow", "--out", "incidence")
 	must(t, dir, "dataset", "--mode", "full-masks", "--graph", "in", "--perturbations", "in/perturbations.arrow", "--out", "masks")
 	for name, args := range map[string][]string{
-		"graph": {"in/graph"}, "folder around a graph": {"in"},
-		"perturbations": {"in/perturbations.arrow", "--graph", "in"}, "perturbations alone": {"in/perturbations.arrow"},
 		"incidence": {"incidence"}, "dataset": {"masks"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,28 +36,16 @@ func TestInspectInput(t *testing.T) {
 		})
 	}
 
-	var graph inspect.GraphSummary
-	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "in/graph", "--json").stdout), &graph); err != nil || graph.Nodes[0].Nodes != 60 {
-		t.Errorf("got %+v, %v", graph, err)
-	}
-	var set inspect.PerturbationSummary
-	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "in/perturbations.arrow", "--json").stdout), &set); err != nil || set.Samples != 100 {
-		t.Errorf("got %+v, %v", set, err)
-	}
-	writeFiles(t, dir, map[string]string{"empty.tsv": "genes\tfitness\n", "bad.tsv": "orf\nYA\n"})
-	if o := must(t, dir, "inspect", "empty.tsv", "--html", "empty.html"); !strings.Contains(o.stdout, "samples                              0") {
-		t.Errorf("got %s", o.stdout)
-	}
-	execute(t, dir, "inspect", "bad.tsv", "--html", "bad.html").refused(t, 3, "read perturbations bad.tsv: found columns")
-	execute(t, dir, "inspect", "empty.tsv", "--html", "nowhere/page.html").failed(t, "write nowhere/page.html: ")
-	nothing(t, filepath.Join(dir, "bad.html"), filepath.Join(dir, ".bad.html"), filepath.Join(dir, ".page.html"))
+	execute(t, dir, "inspect", "masks", "--html", "nowhere/page.html").failed(t, "write nowhere/page.html: ")
+	execute(t, dir, "inspect", "in/graph").refused(t, 3, "open dataset in/graph: it has no manifest.json")
+	nothing(t, filepath.Join(dir, ".page.html"))
 }
 
 // Of a dataset, inspect summarises what the sample table holds, the same for every variant.
 func TestInspectDataset(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeFiles(t, dir, sound, map[string]string{"sets.tsv": "sample_id\tgenes\tfitness\t<b>&\"se\tmedium\tdegrees\tplate\n" +
+	writeFiles(t, dir, sound, map[string]string{"sets.tsv": "sample_id\tgenes\tfitness\t\"<b>&\"\"se\"\tmedium\tdegrees\tplate\n" +
 		"s0\tYA\t0.5\t1\tYPD\t30\tp0\ns1\tYB\t\t2\t<i>SC</i>\t30\tp1\ns2\tYA|YC\t0.75\t2\tYPD\t37.5\tp2\ns3\tYB\t1\t2\t\t\tp3\n"})
 	build := []string{"--graph", "graph", "--perturbations", "sets.tsv", "--attributes", "medium,degrees,plate", "--out"}
 	must(t, dir, with([]string{"incidence"}, with(build, "incidence")...)...)
@@ -144,11 +130,7 @@ func TestInspectFlags(t *testing.T) {
 	writeFiles(t, dir, sound)
 	must(t, dir, buildArgs...)
 	for _, c := range []struct{ args, want string }{
-		{"graph --samples 0:1", "inspect graph: --samples is for a dataset"},
-		{"graph --graph graph", "inspect graph: --graph is for a perturbation set"},
-		{"sets.tsv --samples 0:1", "inspect sets.tsv: --samples is for a dataset"},
 		{"out --html page.html --samples 0:1", "inspect out: --html shows all samples, found --samples 0:1"},
-		{"out --graph graph", "inspect out: --graph is for a perturbation set"},
 	} {
 		execute(t, dir, append([]string{"inspect"}, strings.Fields(c.args)...)...).refused(t, 2, c.want)
 	}

@@ -33,14 +33,10 @@ func TestLinksOfOthers(t *testing.T) {
 	for _, args := range [][]string{
 		smallRebuild,
 		with(smallRebuild, "--force"),
-		with(smallRebuild, "--log-file", "r/d/log", "--dataset", "other"),
 		with(buildArgs, "--out", "r/d"),
 		with(buildArgs, "--out", "r/d/out"),
-		{"stage", "out", "r/d"},
-		{"stage", "out", "r/d/copy"},
 		{"synth", "--out", "r/d/x"},
-		{"inspect", "sets.tsv", "--html", "r/d/page.html"},
-		{"clean", "r/d"},
+		{"inspect", "out", "--html", "r/d/page.html"},
 	} {
 		execute(t, dir, args...).refused(t, 2, "r/d is a symbolic link of another user")
 	}
@@ -64,23 +60,24 @@ func TestPlantedLinks(t *testing.T) {
 		names []string // that a user or a temporary file has
 		code  int
 	}{
-		{"inspect sets.tsv --html page.html", []string{".page.html"}, 0},
-		{"inspect sets.tsv --html page.html", []string{"page.html"}, 1},
+		{"inspect out --html page.html", []string{".page.html"}, 0},
+		{"inspect out --html page.html", []string{"page.html"}, 1},
 		{"verify out --json report", []string{"report"}, 1},
 		{"synth --out demo", []string{"demo"}, 2},
-		{"ingest perturbations sets.tsv --graph graph --out p.tsv", []string{"p.tsv"}, 2},
-		{rebuildArgs + " --metrics-file m.prom", []string{".m.prom"}, 0},
-		{rebuildArgs + " --metrics-file m.prom", []string{"m.prom"}, 0},
-		{rebuildArgs + " --log-file log", []string{"log"}, 1},
+		{"status r --metrics-file m.prom", []string{".m.prom"}, 0},
+		{"status r --metrics-file m.prom", []string{"m.prom"}, 1},
 		{rebuildArgs, []string{"r/d/.lock"}, 1},
-		{rebuildArgs, []string{"r/d/.tmp-current", "r/d/.tmp-version.json"}, 0},
+		{rebuildArgs, []string{"r/d/state.json"}, 1},
 	} {
 		t.Run(c.run+" "+c.names[0], func(t *testing.T) {
 			testrun.OneIn(t, 4)
 			t.Parallel()
 			dir := t.TempDir()
 			writeFiles(t, dir, sound, map[string]string{"victim": "precious"})
-			if strings.HasPrefix(c.run, "verify") {
+			if strings.HasPrefix(c.run, "status") {
+				must(t, dir, smallRebuild...)
+			}
+			if strings.HasPrefix(c.run, "verify") || strings.HasPrefix(c.run, "inspect") {
 				must(t, dir, buildArgs...)
 			}
 			for _, target := range []string{"victim", "planted"} {

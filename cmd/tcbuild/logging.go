@@ -28,14 +28,6 @@ func (e *env) openLog() {
 	}
 }
 
-// fileHandler formats a log file as the flags ask for.
-func (e *env) fileHandler(out io.Writer) slog.Handler {
-	if e.logFormat == jsonLog {
-		return slog.NewJSONHandler(out, nil)
-	}
-	return newTextHandler(out, false, slog.LevelInfo)
-}
-
 // textHandler writes one line per record: time, level unless it is info, message, then key=value.
 // On a terminal the time is short, and the line replaces the progress bar.
 type textHandler struct {

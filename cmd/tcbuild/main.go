@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -25,7 +24,6 @@ func main() {
 		os.Exit(fault.ExitCode(err))
 	}
 	limitMemory()
-	log.SetOutput(io.Discard) // net/http logs servers' mistakes that its errors report as well
 	ctx, stop := interruptible(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -19,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tcbuild/internal/rebuild"
 )
 
 // modeVariable turns the test binary into the program, or into one that hangs
@@ -28,13 +31,19 @@ const modeVariable = "TCBUILD_TEST_MODE"
 // longestEndVariable is longestEnd, a duration; without it, as long as tests wait.
 const longestEndVariable = "TCBUILD_TEST_LONGEST_END"
 
+// commitVariable is the commit of a release that the program is; without it, of-the-tests.
+const commitVariable = "TCBUILD_TEST_COMMIT"
+
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
 func TestMain(m *testing.M) {
 	hinted = checkHint
 	switch os.Getenv(modeVariable) {
 	case "main":
-		commit = "of-the-tests" // or each rebuild would hash the executable
+		commit = cmp.Or(os.Getenv(commitVariable), "of-the-tests")
+		for i := range rebuild.Pauses {
+			rebuild.Pauses[i] = 100 * time.Millisecond
+		}
 		longestEnd = patience
 		if text := os.Getenv(longestEndVariable); text != "" {
 			longestEnd, _ = time.ParseDuration(text)

@@ -23,7 +23,7 @@ func TestDamagedManifest(t *testing.T) {
 		{"empty", "indices", "*", "", 4},
 		{"not JSON", "indices", "{", "[", 4},
 		{"another type", "indices", `"samples": 130`, `"samples": "many"`, 4},
-		{"another version", "indices", `"format_version": 5`, `"format_version": 4`, 3},
+		{"another version", "indices", `"format_version": 6`, `"format_version": 5`, 3},
 		{"unknown variant", "indices", `"variant": "indices"`, `"variant": "indexes"`, 4},
 		{"other variant", "indices", `"variant": "indices"`, `"variant": "full-masks"`, 4},
 		{"incidence variant", "indices", `"variant": "indices"`, `"variant": "incidence"`, 4},

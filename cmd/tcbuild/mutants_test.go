@@ -25,8 +25,8 @@ type mutant struct {
 var mutants = []mutant{
 	{"shifted position", "incidence/cache.go", "f.positions[f.next[row]] = position",
 		`f.positions[f.next[row]] = mutated("shifted position", position, shiftOneInAThousand(position))`, true},
-	{"edges without their target", "incidence/cache.go", "(source != target || src != dst) {",
-		`(source != target || src != dst) && mutated("edges without their target", true, i%1000 != 3) {`, true},
+	{"edges without their target", "incidence/cache.go", "!(hasSource && source == target && src == dst) {",
+		`!(hasSource && source == target && src == dst) && mutated("edges without their target", true, i%1000 != 3) {`, true},
 	{"end of a list", "incidence/remover.go", "copy(out[end:], b[j:])", `copy(out[end:], mutated("end of a list", b[j:], withoutLast(b[j:])))`, false},
 	{"end of the only list", "incidence/remover.go", "append(dst, u.lists[0]...)",
 		`append(dst, mutated("end of the only list", u.lists[0], withoutLast(u.lists[0]))...)`, false},
@@ -38,6 +38,10 @@ var mutants = []mutant{
 		`p.kind = mutated("and read as or", and, or)`, false},
 	{"row of another reaction", "incidence/remover.go", "r.rows.Row(r.genes + reaction)",
 		`r.rows.Row(r.genes + mutated("row of another reaction", reaction, max(reaction, 1)-1))`, false},
+	{"ends that count", "incidence/ends.go", "return []End{Source, Target}",
+		`return mutated("ends that count", []End{Source, Target}, []End{Source})`, true},
+	{"gpr edges go with reactions", "incidence/ends.go", "ingest.GPR: {Source},",
+		`ingest.GPR: mutated("gpr edges go with reactions", []End{Source}, []End{Source, Target}),`, true},
 	{"order of masks", "incidence/cache.go", "for _, edges := range graph.Edges {\n\t\tlayout.Add",
 		"for _, edges := range mutated(\"order of masks\", graph.Edges, backwards(graph.Edges)) {\n\t\tlayout.Add", true},
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"unicode"
@@ -19,6 +18,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
+	"tcbuild/internal/variants"
 )
 
 // output is the value of a flag that names what a command writes. checkOutputs applies one rule to
@@ -39,8 +39,6 @@ const (
 	datasetOutput             // nothing, or a dataset: store.Published says whether it is the same
 	folderOutput              // anything: the folder in which rebuild keeps its datasets
 	replaced                  // an earlier file of this output, to replace
-	optional                  // as replaced; anything but a file stays, with a warning
-	appended                  // an earlier file of this output, to append to
 )
 
 // isUnused reports whether the command writes no file for the flag.
@@ -62,24 +60,9 @@ func fileFlag(flags *pflag.FlagSet, path *string, name string, ours func([]byte)
 	flags.Var(&output{path: path, role: replaced, ours: ours}, name, usage)
 }
 
-// logFlag declares a flag for a file to which a command appends its log.
-func logFlag(flags *pflag.FlagSet, path *string, name, usage string) {
-	flags.Var(&output{path: path, role: appended, ours: isLog}, name, usage)
-}
-
 // beginsWith recognizes an output by the text that it begins with.
 func beginsWith(text string) func([]byte) bool {
 	return func(begin []byte) bool { return bytes.HasPrefix(begin, []byte(text)) }
-}
-
-var textLogLine = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) [^\t\n]+\n`)
-
-// isLog reports whether a file is empty, as logrotate leaves it, or begins with a log line.
-func isLog(begin []byte) bool {
-	line, _, _ := bytes.Cut(begin, []byte("\n"))
-	var record struct{ Time, Level, Msg string }
-	isJSON := json.Unmarshal(line, &record) == nil && record.Time != "" && record.Level != ""
-	return len(begin) == 0 || isJSON || textLogLine.Match(begin)
 }
 
 // jsonBegin returns the beginning of a JSON file whose first field says what wrote it.
@@ -160,9 +143,6 @@ func (o *output) check() error {
 		return nil
 	case o.role == newOutput, o.role == datasetOutput:
 		return alreadyExists(path)
-	case o.role == optional && !info.Mode().IsRegular(),
-		o.role == appended && info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) != 0:
-		return nil
 	}
 	if err := disk.CheckFile(path); err != nil {
 		return err
@@ -261,14 +241,14 @@ func holds(dir string) string {
 		return err == nil
 	}
 	name := filepath.Base(dir)
-	isVersion := rebuild.IsVersion(name) || rebuild.IsUnfinished(name)
+	isVersion := rebuild.IsVersion(name)
 	tables, _ := fs.Glob(os.DirFS(dir), "nodes/gene.*")
 	switch {
 	case there("manifest.json") && there("graph"), there(".build", "plan.json"):
 		return "a dataset"
 	case len(tables) > 0:
 		return "a graph"
-	case isVersion && there(rebuild.RecordName):
+	case isVersion && there(variants.RecordName):
 		return "a version of a dataset"
 	}
 	return ""
@@ -290,4 +270,31 @@ func checkPrintable(path string) error {
 			"read path %s: found a control character in it", fault.Quote(path))
 	}
 	return nil
+}
+
+// publish makes a file or folder that appears at path complete or not at all: build makes it at
+// another path, with the same base name, in a temporary folder beside it. Missing parents of path
+// are created. It is a fault.Usage if path exists.
+func publish(path string, build func(path string) error) error {
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return alreadyExists(path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(path)), 0o777); err != nil {
+		return err
+	}
+	temporary, err := disk.NewTemporary(path)
+	if err != nil {
+		return err
+	}
+	if err := build(temporary.Path); err != nil {
+		return errors.Join(temporary.Naming(err), temporary.Discard())
+	}
+	err = temporary.PublishNew(path)
+	if errors.Is(err, fs.ErrExist) {
+		return alreadyExists(path)
+	}
+	return err
 }

@@ -19,7 +19,6 @@ func TestPhenotypeColumns(t *testing.T) {
 	commands := map[string][]string{
 		"incidence": {"incidence", "--graph", "graph", "--perturbations", "SET", "--out", "OUT"},
 		"dataset":   {"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "SET", "--out", "OUT"},
-		"ingest":    {"ingest", "perturbations", "SET", "--graph", "graph", "--out", "OUT.tsv"},
 		"bench":     {"bench", "--graph", "graph", "--perturbations", "SET", "--out", "OUT", "--rounds", "1"},
 		"rebuild":   {"rebuild", "--config", "rebuild.yaml", "--perturbations", "SET", "--root", "OUT"},
 	}
@@ -43,15 +42,14 @@ func TestPhenotypeColumns(t *testing.T) {
 			}
 			execute(t, f.dir, of("mixed.tsv", "mixed")...).refused(t, 3, `mixed.tsv:2: column "y": found ".", expected a number as in line 3`)
 			execute(t, f.dir, of("mixed.tsv", "mixed", "--phenotypes", "x,y")...).refused(t, 3, `mixed.tsv:2: phenotype "y": found ".", expected a number`)
-			execute(t, f.dir, of("mixed.tsv", "mixed", "--phenotypes", "x", "--not-phenotypes", "x")...).refused(t, 2, `column "x" of mixed.tsv is already a phenotype`)
-			execute(t, f.dir, of("mixed.tsv", "mixed", "--not-phenotypes", "yy")...).refused(t, 3, `expected phenotype column "yy"`)
+			execute(t, f.dir, of("mixed.tsv", "mixed", "--phenotypes", "x", "--attributes", "x")...).refused(t, 2, `column "x" of mixed.tsv is already a phenotype`)
 			nothing(t, filepath.Join(f.dir, name+"-mixed.tsv"), filepath.Join(f.dir, name+"-mixed", "manifest.json"))
 
 			must(t, f.dir, of("good.tsv", "chosen", "--phenotypes", `"x, z"`)...)
 			if name == "bench" {
 				return // it takes seconds
 			}
-			must(t, f.dir, of("mixed.tsv", "left-out", "--not-phenotypes", "y")...)
+			must(t, f.dir, of("mixed.tsv", "left-out", "--phenotypes", "x")...)
 			o := must(t, f.dir, of("good.tsv", "good")...)
 			if strings.Count(o.stdout+o.stderr, "note") != 1 && name != "rebuild" {
 				t.Errorf("the attribute is not listed once:\n%s%s", o.stdout, o.stderr)
@@ -68,13 +66,6 @@ func TestPhenotypeColumns(t *testing.T) {
 	// sets.tsv has a phenotype without a value. It stays one, and is named.
 	if o := must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "unmeasured"); !strings.Contains(o.stderr, "phenotypes without a value in any sample  phenotypes=growth") {
 		t.Errorf("got stderr:\n%s", o.stderr)
-	}
-	if o := must(t, f.dir, "ingest", "perturbations", "sets.tsv", "--graph", "graph", "--out", "unmeasured.tsv"); !strings.Contains(o.stdout, "phenotypes without a value: growth\n") {
-		t.Errorf("got %q", o.stdout)
-	}
-	for _, flag := range []string{"--phenotypes", "--not-phenotypes", "--attributes"} {
-		execute(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "synth:tiny:10:1", flag, "fitness", "--out", "out").
-			refused(t, 2, "it does not apply to a computed-set")
 	}
 	// A version with other attributes is another version.
 	rebuild := []string{"rebuild", "--config", "rebuild.yaml", "--perturbations", "good.tsv"}

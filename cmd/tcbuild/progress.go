@@ -114,34 +114,24 @@ func (p *progress) line(elapsed time.Duration) []any {
 	return attrs
 }
 
-// watched is a perturbation set that shows progress as it is read.
+// watched is a source of samples that shows progress as it is read.
 type watched struct {
 	ingest.SampleSource
 	progress *progress
-	account  *ingest.Account // of the latest pass
-
-	unmeasured *ingest.SuspectPhenotypes // over all passes; nil if not needed
 }
 
 // Batches implements ingest.SampleSource.
-func (w *watched) Batches(
+func (w watched) Batches(
 	ctx context.Context, account *ingest.Account,
 ) iter.Seq2[*ingest.Samples, error] {
 	return func(yield func(*ingest.Samples, error) bool) {
-		w.account = account
 		for batch, err := range w.SampleSource.Batches(ctx, account) {
-			if err != nil {
-				yield(nil, err)
+			if err == nil {
+				w.progress.Add(batch.Len(), 0) // the loop takes ownership of the batch
+			}
+			if !yield(batch, err) {
 				return
 			}
-			if w.unmeasured != nil {
-				w.unmeasured.Add(batch)
-			}
-			n := batch.Len() // the loop takes ownership of the batch
-			if !yield(batch, nil) {
-				return
-			}
-			w.progress.Add(n, 0)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,270 +13,310 @@ import (
 	"github.com/spf13/pflag"
 
 	"tcbuild"
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
+	"tcbuild/internal/variants"
 	"tcbuild/store"
 )
 
 type rebuildOptions struct {
 	root, dataset string
 	variants      []string
-	ingest        ingestSettings
-	synth         synthOptions
 	build         tcbuild.Options
 	method        gpuverify.Method
 	devices       *gpuverify.Devices
 	keep          int
 	force, dryRun bool
-	ifBusy        string
-	logFile       string
-	metricsFile   string
-	step          rebuild.StepKind
-	part          part
-	parts         int
-	scrubDays     int
-	forward       bool
-	settings      *conf.Settings
-	given         *pflag.FlagSet
+	step          rebuild.Step
+	asJSON        bool
 }
+
+var allVariants = []string{string(store.Incidence), string(store.Indices), string(store.FullMasks)}
 
 func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
 	cmd := &cobra.Command{
-		Use: "rebuild --config FILE",
-		Short: "Bring a named dataset up to date: make its input, build and verify all variants, " +
-			"publish a version",
-		Long: `Bring the dataset ROOT/DATASET up to date. A new version, ROOT/DATASET/000007-3fa2c1d0/,
-holds the variants incidence, indices and full-masks of one graph and perturbation set.
-When all of them are verified, the symbolic link ROOT/DATASET/current is switched to it
-atomically, and all but the newest versions are removed (keep=3).
+		Use:   "rebuild --config FILE",
+		Short: "Bring a named dataset up to date: build and verify all variants, publish a version",
+		Long: `Bring the dataset ROOT/DATASET up to date. A version, ROOT/DATASET/KEY/, holds the
+variants incidence, indices and full-masks of one graph and perturbation set, and lies under
+its key: a digest of inputs, settings, format version and program. If there is a complete
+version under the key, it becomes current; otherwise it is built and verified before.
+ROOT/DATASET/current is a symbolic link that is switched atomically. The versions that were
+current last are kept (keep=3).
 
-Only what depends on a changed input, option or program is rebuilt. A second run at the
-same time exits with 75. After an interruption, the next run continues.
-
-The input is a graph and a perturbation set (--graph, --perturbations). In place of
---graph, the settings section
-
-    ingest: {config: yeast, data: DOWNLOADS}
-
-builds the graph from public sources, as 'tcbuild ingest graph' does. With scale=yeast
-instead of both, the input is synthetic.
+Before a version becomes or stays current, its files' sizes are checked, and the digests of
+files that have changed since they were compared, every 30 days of all. A version that
+fails is built again; if it was current, the exit code is 4. After an interruption, the
+next run continues. Exit code 75 is tried again three times first, after growing pauses.
+If there is a file ROOT/DATASET/hold, current stays where it is.
 
 Schedulers run the same work as steps, on any number of nodes:
 
-    --step prepare --parts N   makes the input and the first dataset, and pins the plan
-    --step build --part I/N    for each I from 1 to N, in any order
-    --step verify --part I/N   when all parts are built
-    --step publish             when all parts are verified
-
-A part that is done is skipped. If inputs, settings or the program have changed since the
-plan was made, or another run has replaced it, a step exits with 75: prepare again.
-
-If somebody points current at an older version, it stays there until inputs or settings
-change, or until a run with --forward. Every scrub_days=30 days, a run compares all files
-of the current version with their digests. If one is damaged, the run builds everything
-again, and exits with 4.
+    key --parts N       prints the key
+    build --part I/N    for each I from 1 to N, in any order
+    verify --part I/N   when all parts are built
+    publish --parts N   when all parts are verified
 
 Most settings are not listed below. Write them in the settings file or as key=value, such as
 keep=5 or variants=[indices]. 'tcbuild docs operations' has examples, 'tcbuild docs
 settings' lists every key.`,
-		Example: `  tcbuild rebuild --config quickstart
+		Example: `  tcbuild rebuild --config conf/quickstart.yaml
   tcbuild rebuild --config my.yaml --dry-run
-  tcbuild rebuild --config my.yaml --quiet --if-busy ok \
-      --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
-  tcbuild rebuild --config my.yaml --step prepare --parts 16
-  tcbuild rebuild --config my.yaml --step build --part 3/16`,
+  tcbuild rebuild build --config my.yaml --part 3/16`,
 	}
+	cmd.Flags().BoolVar(&o.force, "force", false, "build the version again, even if it is there")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false,
+		"print what differs from the current version, and change nothing")
+	rebuildFlags(cmd, &o, "dry-run", "force")
+	cmd = configured(e, cmd, func(ctx context.Context, _ []string) error {
+		return o.patiently(ctx, e, func(r *rebuild.Rebuild) error {
+			if o.dryRun {
+				return printDifferences(ctx, e, r)
+			}
+			result, err := r.Run(ctx)
+			return printResult(e, r, result, err)
+		})
+	})
+	cmd.AddCommand(rebuildSteps(e)...)
+	return cmd
+}
+
+// rebuildSteps are the commands for schedulers.
+func rebuildSteps(e *env) []*cobra.Command {
+	key := newStep(e, "key", "Print the key of the version that would be built now",
+		`Print the key of the version that would be built now, 16 hexadecimal digits, and begin its
+folder. Inputs are read unless size, times and inode are those that were read before.
+--json also prints whether the version is ready, and a folder for the scheduler's notes,
+which are lost with the version.`,
+		func(ctx context.Context, o *rebuildOptions, r *rebuild.Rebuild) error {
+			plan, err := r.Key(ctx, o.step.Count)
+			if err == nil && o.asJSON {
+				return e.json(plan)
+			}
+			if err == nil {
+				_, err = fmt.Fprintln(e.stdout, plan.Key)
+			}
+			return err
+		})
+	part := func(verify bool) func(context.Context, *rebuildOptions, *rebuild.Rebuild) error {
+		return func(ctx context.Context, o *rebuildOptions, r *rebuild.Rebuild) error {
+			m, err := r.RunPart(ctx, verify, o.step)
+			if err != nil {
+				return err
+			}
+			return e.json(map[string]int{"samples": m.Samples, "positions": m.MaskPositions(),
+				"columns": len(m.Phenotypes) + len(m.Attributes), "variants": len(r.Names)})
+		}
+	}
+	const done = ` A part
+that is done is skipped. Print samples, positions, columns and variants as JSON, from which
+workflows estimate memory and time.`
+	build := newStep(e, "build", "Build a part of the version", `Build a part of all variants.
+The first process to come makes what all parts share; the others wait.`+done, part(false))
+	verify := newStep(e, "verify", "Verify a part of the version",
+		`Verify a part of all variants, when all parts are built.`+done, part(true))
+	publish := newStep(e, "publish", "Make the version current",
+		`Make the version current whose parts are built and verified, or that is ready. Read all
+inputs: if they are not those of the key, the exit code is 75.`,
+		func(ctx context.Context, o *rebuildOptions, r *rebuild.Rebuild) error {
+			result, err := r.Publish(ctx, o.step)
+			return printResult(e, r, result, err)
+		})
+	return []*cobra.Command{key, build, verify, publish}
+}
+
+// newStep makes the command of a step.
+func newStep(e *env, name, short, long string,
+	run func(context.Context, *rebuildOptions, *rebuild.Rebuild) error) *cobra.Command {
+	var o rebuildOptions
+	cmd := &cobra.Command{Short: short, Long: long}
+	flags := cmd.Flags()
+	of := "--parts 16"
+	if hasParts := name == "build" || name == "verify"; hasParts {
+		of = "--part 3/16"
+		partFlag(flags, &o.step.Part)
+		require(cmd, "part")
+	} else {
+		intFlag(flags, &o.step.Count, "parts", 1, 1, "number of parts: `N`")
+	}
+	cmd.Use = name + " --config FILE " + of
+	cmd.Example = "  tcbuild rebuild " + name + " --config my.yaml " + of
+	if name == "key" {
+		flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	} else {
+		flags.StringVar(&o.step.Key, "key", "",
+			"what 'tcbuild rebuild key' printed: `KEY`; another one exits with 75")
+	}
+	rebuildFlags(cmd, &o, "part", "parts", "json", "key")
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+		return o.patiently(ctx, e, func(r *rebuild.Rebuild) error { return run(ctx, &o, r) })
+	})
+}
+
+// rebuildFlags declares the flags of rebuild and all its steps. Only a few of them are shown, and
+// own.
+func rebuildFlags(cmd *cobra.Command, o *rebuildOptions, own ...string) {
 	flags := cmd.Flags()
 	outFlag(flags, &o.root, "root", folderOutput, "folder for all output: `DIR`")
 	flags.StringVar(&o.dataset, "dataset", "",
 		"`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "variants to build")
 	completes(cmd, "variants", allVariants...)
-	set := inputFlags(cmd, &o.build)
-	synthFlags(cmd, &o.synth)
-	scale := flags.Lookup("scale") // without it, the input is not synthetic
-	scale.Usage, scale.DefValue =
-		"use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
-	intFlag(flags, &o.build.Shards, "shards", 0, 0,
-		"number of shards (default: chosen by the dataset's size); "+
-			"--parts rounds it up to a multiple")
+	inputFlags(cmd, &o.build)
 	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods,
 		"how to regenerate masks for verification: incidence, edges or both")
 	deviceFlag(cmd, &o.devices,
 		"where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
 	intFlag(flags, &o.keep, "keep", 3, 1, "versions to keep, including the current one")
-	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, but change nothing")
-	choiceFlag(cmd, &o.ifBusy, "if-busy", "fail", []string{"fail", "ok"},
-		"what to do if another run is rebuilding the dataset: fail exits with 75; "+
-			"ok says so on stdout, or nothing with --quiet, and exits with 0, "+
-			"unless this is a step")
-	logFlag(flags, &o.logFile, "log-file", "also append the log to `FILE`")
-	metrics := &output{
-		path: &o.metricsFile, role: optional, ours: beginsWith(rebuild.MetricsBegin),
-	}
-	flags.Var(metrics, "metrics-file", "write metrics about the rebuild to `FILE`; "+
-		"end its name in .prom for node_exporter's textfile collector")
-	steps := []rebuild.StepKind{rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish}
-	choiceFlag(cmd, &o.step, "step", "", steps,
-		"run one step: prepare, build, verify or publish")
-	partFlag(flags, &o.part)
-	intFlag(flags, &o.parts, "parts", 1, 1, "with --step prepare: number of parts `N`")
-	intFlag(flags, &o.scrubDays, "scrub-days", 30, 0,
-		"days after which a run compares the current version with its digests again; 0: never")
-	flags.BoolVar(&o.forward, "forward", false,
-		"make the newest version current again after somebody went back to an older one")
-	require(cmd, "root")
-	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy",
-		"log-file", "metrics-file", "step", "part", "parts", "forward"}
+	require(cmd, "root", "graph", "perturbations")
+	shown := append(own, "root", "dataset", "graph", "perturbations")
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
-	o.given = flags
-	return set.configured(e, cmd, &o.build.Spec, func(ctx context.Context, _ []string) error {
-		o.settings = e.settings
-		if err := errors.Join(o.check(e), o.ingest.read(e.settings)); err != nil {
-			return err
-		}
-		return runRebuild(ctx, e, o)
-	}, ingestSection)
 }
 
-var allVariants = []string{string(store.Incidence), string(store.Indices), string(store.FullMasks)}
-
-// check refuses conflicting settings, and fills in those that follow from others.
-func (o *rebuildOptions) check(e *env) error {
+// rebuild returns what the options describe.
+func (o *rebuildOptions) rebuild(e *env) (*rebuild.Rebuild, error) {
 	if o.dataset == "" {
 		o.dataset = strings.TrimSuffix(filepath.Base(e.config), filepath.Ext(e.config))
 	}
-	switch {
-	case !rebuild.IsName(o.dataset):
-		return fault.New(fault.Usage, "add --dataset NAME",
+	if !rebuild.IsName(o.dataset) {
+		return nil, fault.New(fault.Usage, "add --dataset NAME",
 			"rebuild: found dataset name %q, expected letters, digits, ., _ and -, "+
 				"with a letter, digit or _ first", o.dataset)
-	case o.step.HasParts() != (o.part.count > 0):
-		return fault.New(fault.Usage,
-			"write --step build --part 3/16, for each part from 1 to the N of --step prepare",
-			"read --step: expected --part I/N with build and verify, and only with them")
-	case len(o.variants) == 0:
-		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "),
+	}
+	if len(o.variants) == 0 {
+		return nil, fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "),
 			"read --variants: found none")
 	}
 	for _, variant := range o.variants {
 		if err := fault.OneOf("read --variants", variant, allVariants...); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	slices.SortFunc(o.variants, func(a, b string) int {
-		return slices.Index(allVariants, a) - slices.Index(allVariants, b)
-	})
-	o.variants = slices.Compact(o.variants)
+	var names []store.Variant // in this order
+	for _, variant := range allVariants {
+		if slices.Contains(o.variants, variant) {
+			names = append(names, store.Variant(variant))
+		}
+	}
+	program, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	redact := e.settings.Redact
+	o.build.Program, o.build.Log = buildVersion(), e.log
+	o.build.Redact = func(text string) string { return redact(text, 1) }
+	return &rebuild.Rebuild{
+		Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep, Force: o.force,
+		Log: e.log, Redact: redact,
+		Set: variants.Set{
+			Names: names, Build: o.build,
+			Verify: gpuverify.Options{Method: o.method, Workers: o.build.Workers,
+				Devices: o.devices},
+			Progress: func(stage string, samples int) tcbuild.Progress {
+				return newProgress(e, stage, samples)
+			},
+		},
+	}, nil
+}
+
+func (o *rebuildOptions) patiently(
+	ctx context.Context, e *env, run func(r *rebuild.Rebuild) error,
+) error {
+	r, err := o.rebuild(e)
+	if err != nil {
+		return err
+	}
+	return rebuild.Patiently(ctx, e.log, func() error { return run(r) })
+}
+
+// printResult prints what a run did, if it succeeded.
+func printResult(e *env, r *rebuild.Rebuild, result *rebuild.Result, err error) error {
+	if err != nil || e.quiet {
+		return err
+	}
+	key := filepath.Base(result.Version)
+	if result.Built {
+		err = printVersion(e, r, result.Version)
+	}
+	switch {
+	case result.Held:
+		e.say(fmt.Sprintf("%s: held; version %s is ready", r.Dir, key))
+	case result.Built:
+	case result.Linked:
+		e.say(fmt.Sprintf("%s: version %s is current again", r.Dir, key))
+	default:
+		sayUnchanged(e, r.Dir, key)
+	}
+	return err
+}
+
+func sayUnchanged(e *env, dir, key string) {
+	e.say(fmt.Sprintf("%s: nothing to do, version %s has the same inputs, settings and program",
+		dir, key))
+}
+
+// printDifferences prints what a run would do, and why.
+func printDifferences(ctx context.Context, e *env, r *rebuild.Rebuild) error {
+	want, lines, err := r.Compare(ctx)
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 {
+		sayUnchanged(e, r.Dir, want.Key)
+		return nil
+	}
+	action := "would be built"
+	if disk.Exists(filepath.Join(r.Dir, want.Key)) {
+		action = "would be checked, and become current"
+	}
+	e.say(fmt.Sprintf("%s: version %s %s:", r.Dir, want.Key, action))
+	for _, line := range lines {
+		e.say("  " + oneLine(line))
+	}
 	return nil
 }
 
-// runRebuild does what the flags ask for: show, run one step, or run the whole chain.
-func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
-	if o.dryRun {
-		chain, err := o.chain(e)
+// printVersion prints the cost of a version's variants, and that they agree, from the files stored
+// with them.
+func printVersion(e *env, r *rebuild.Rebuild, version string) error {
+	rows := [][]string{strings.Split(
+		"variant,codec,build time,graph,samples,bytes per sample,verified", ",")}
+	var m *store.Manifest
+	var report gpuverify.Report
+	for _, variant := range r.Names {
+		var err error
+		var run tcbuild.Result
+		dataset := filepath.Join(version, string(variant))
+		if m, err = store.ReadManifest(dataset); err != nil {
+			return err
+		}
+		err = errors.Join(disk.ReadJSON(filepath.Join(dataset, "run.json"), &run),
+			disk.ReadJSON(filepath.Join(version, variants.ReportName(variant)), &report))
 		if err != nil {
 			return err
 		}
-		return printPlan(e, chain)
+		samples := m.SampleBytes()
+		rows = append(rows, []string{string(variant), cmp.Or(m.Codec, "-"),
+			fmt.Sprintf("%.2f s", run.Seconds), humanBytes(m.DataBytes() - samples),
+			humanBytes(samples), humanCount(int(samples) / m.Samples),
+			humanCount(int(report.SamplesPerSecond)) + " samples/s"})
 	}
-	sharing := disk.Alone
-	if o.step.HasParts() {
-		sharing = disk.Shared
-	}
-	dir := filepath.Join(o.root, o.dataset)
-	lock, err := rebuild.Lock(dir, sharing)
-	// a scheduler would think that a step which did nothing is done
-	if fault.KindOf(err) == fault.Busy && o.ifBusy == "ok" && o.step == "" {
-		e.say(err.Error())
-		return nil
-	}
-	if err != nil {
+	if err := e.table(rows...); err != nil {
 		return err
 	}
-	defer lock.Close()
-	journal, log, err := rebuild.BeginJournal(rebuild.JournalOptions{
-		Dir: dir, Step: o.step, Part: o.part.number, Parts: o.part.count,
-		LogFile: o.logFile, MetricsFile: o.metricsFile, Handler: e.fileHandler,
-		Redact: o.redact(shortestSecret),
-	}, e.log)
-	if err != nil {
-		return err
+	// the incidence variant, which comes first, is always verified by both methods
+	method := "method " + string(report.Method)
+	if report.Method == gpuverify.Both {
+		method = "two independent methods"
 	}
-	e.log = log
-	var chain *rebuild.Rebuild
-	var result *rebuild.Result
-	err = fault.Catch(func() (err error) {
-		if chain, err = o.chain(e); err != nil {
-			return err
-		}
-		chain.Progress = journal.Watch(chain.Progress)
-		result, err = o.run(ctx, chain)
-		return err
-	})()
-	err = exitReason(ctx, err)
-	journal.End(err, result)
-	if err != nil || o.step.HasParts() {
-		return err
-	}
-	return printRebuilt(e, chain, result)
-}
-
-func (o *rebuildOptions) run(
-	ctx context.Context, chain *rebuild.Rebuild,
-) (*rebuild.Result, error) {
-	if o.step.HasParts() {
-		return nil, chain.Part(ctx, o.step, o.part.number, o.part.count)
-	}
-	if err := chain.Scrub(ctx, o.scrubDays); err != nil {
-		return nil, err
-	}
-	switch o.step {
-	case rebuild.Prepare:
-		return chain.Prepare(ctx, o.parts)
-	case rebuild.Publish:
-		return chain.Publish(ctx)
-	}
-	return chain.Run(ctx)
-}
-
-// chain makes the chain, whose stages run as the commands of their names do.
-func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
-	program, err := rebuild.Identity(buildVersion())
-	if err != nil {
-		return nil, err
-	}
-	input, err := o.input(e)
-	if err != nil {
-		return nil, err
-	}
-	o.build.Program, o.build.Redact = buildVersion(), o.redact(1)
-	chain := &rebuild.Rebuild{
-		Chain: rebuild.Chain{
-			Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep,
-			Force: o.force, Forward: o.forward, Log: e.log, Redact: o.redact(1),
-		},
-		Variants: o.variants, Input: input, Build: o.build,
-		Verify: gpuverify.Options{Method: o.method, Workers: o.build.Workers, Devices: o.devices},
-		Progress: func(stage string, samples int) tcbuild.Progress {
-			return newProgress(e, stage, samples)
-		},
-	}
-	return chain, chain.AddStages()
-}
-
-// shortestSecret is the shortest value of an environment variable that messages leave out.
-const shortestSecret = 4
-
-// redact returns a function that takes the values of environment variables out of a text, if they
-// have at least so many bytes.
-func (o *rebuildOptions) redact(least int) func(text string) string {
-	return func(text string) string {
-		return o.settings.Redact(o.ingest.settings.Redact(text, least), least)
-	}
+	agreement := []string{"Masks that match the graph", "The same masks in both",
+		"The same masks in all three"}
+	e.say("", fmt.Sprintf("%s, bit for bit: %s samples x %d masks, %s positions per sample,",
+		agreement[len(r.Names)-1], humanCount(m.Samples), len(m.Masks),
+		humanCount(m.MaskPositions())),
+		fmt.Sprintf("0 differences by %s; logical content %.12s…", method, m.LogicalContent))
+	return nil
 }

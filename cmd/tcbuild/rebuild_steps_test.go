@@ -8,116 +8,83 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
-	"tcbuild/internal/rebuild"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 )
 
-// step returns the arguments for one step of rebuilding out/set; part is like 3/4, or "" without
-// parts.
-func step(kind rebuild.StepKind, part string, more ...string) []string {
-	args := rebuildOf("--step", string(kind))
-	if part != "" {
-		args = with(args, "--part", part)
-	}
-	return with(args, more...)
-}
-
-// steps runs the steps in order, with all their parts. It fails the test if one fails.
-func (f fixture) steps(t *testing.T, parts int, kinds ...rebuild.StepKind) {
+// steps runs the steps in order, with all their parts and more arguments. They must succeed.
+func (f fixture) steps(t *testing.T, parts int, kinds string, more ...string) {
 	t.Helper()
-	for _, kind := range kinds {
-		switch {
-		case kind == rebuild.Prepare:
-			must(t, f.dir, step(kind, "", "--parts", fmt.Sprint(parts))...)
-		case !kind.HasParts():
-			must(t, f.dir, step(kind, "")...)
-		default:
-			for i := range parts {
-				must(t, f.dir, step(kind, fmt.Sprintf("%d/%d", i+1, parts))...)
-			}
+	for kind := range strings.FieldsSeq(kinds) {
+		if kind == "key" || kind == "publish" {
+			must(t, f.dir, rebuildStep(kind, with(more, "--parts", fmt.Sprint(parts))...)...)
+			continue
+		}
+		for i := range parts {
+			part := fmt.Sprintf("%d/%d", i+1, parts)
+			must(t, f.dir, rebuildStep(kind, with(more, "--part", part)...)...)
 		}
 	}
 }
 
-// Steps make the same dataset as one process, whatever the order of their parts. Errors name the
-// missing parts.
+// Steps make the same dataset as one process, whatever the order of their parts, and skip what is
+// done. Errors name the missing parts.
 func TestSteps(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
-	execute(t, f.dir, step(rebuild.Build, "1/3")...).refused(t, 75, "found no plan")
-	f.steps(t, 3, rebuild.Prepare)
-	f.steps(t, 3, rebuild.Prepare) // changes nothing
+	key := strings.TrimSpace(must(t, f.dir, rebuildStep("key", "--parts", "3")...).stdout)
+	step := func(kind, part string) []string {
+		return rebuildStep(kind, "--part", part, "--key", key)
+	}
+	publish := rebuildStep("publish", "--parts", "3", "--key", key)
 	for _, part := range []string{"3/3", "1/3", "3/3"} {
-		must(t, f.dir, step(rebuild.Build, part)...)
+		must(t, f.dir, step("build", part)...).prints(t, 0, `"samples": 150`, `"variants": 3`)
 	}
-	o := execute(t, f.dir, step(rebuild.Publish, "")...)
-	o.refused(t, 1, "indices: 1 of 3 parts is not built: 2")
-	o.hints(t, "--step build --part 2/3")
-	execute(t, f.dir, step(rebuild.Verify, "1/3")...).
-		refused(t, 1, "indices: 1 of 3 parts is not built: 2")
-	nothing(t, filepath.Join(f.dir, "out/set/current"))
-	must(t, f.dir, step(rebuild.Build, "2/3")...)
-	must(t, f.dir, step(rebuild.Verify, "2/3")...)
-	o = execute(t, f.dir, step(rebuild.Publish, "")...)
-	o.refused(t, 1, "incidence: 1 of 3 parts is not verified: 3")
-	o.hints(t, "--step verify --part 3/3")
-	f.steps(t, 3, rebuild.Verify, rebuild.Publish)
-
-	for _, mode := range []string{"indices", "full-masks"} {
-		must(t, f.dir, f.dataset(mode, "zstd", mode, "--shards", "3")...)
-		current := filepath.Join(f.dir, "out/set/current", mode)
-		sameData(t, dataOf(t, current), dataOf(t, filepath.Join(f.dir, mode)))
-	}
-	must(t, f.dir, rebuildOf("--root", "alone")...)
-	for _, variant := range allVariants {
-		report := "set/current/verify-" + variant + ".json"
-		sameReport(t, filepath.Join(f.dir, "out", report), filepath.Join(f.dir, "alone", report))
-	}
-	// all steps find their work done; the number of parts or shards does not change the dataset
-	f.steps(t, 3, rebuild.Build, rebuild.Verify, rebuild.Publish)
-	f.steps(t, 3, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
-	for _, args := range [][]string{
-		step(rebuild.Prepare, "", "--parts", "5"),
-		rebuildOf("shards=5"),
-	} {
-		must(t, f.dir, args...).prints(t, 0, "nothing to do, version 000001-")
-	}
-	f.steps(t, 5, rebuild.Build, rebuild.Verify, rebuild.Publish)
-	if _, versions, _ := rebuild.Folders(filepath.Join(f.dir, "out/set")); len(versions) != 1 {
-		t.Errorf("got %v", versions)
+	execute(t, f.dir, publish...).refused(t, 1, "3 of 3 parts that are not verified: 1, 2, 3")
+	o := execute(t, f.dir, step("verify", "1/3")...)
+	o.refused(t, 1, "indices: found 1 of 3 parts that are not built: 2")
+	o.hints(t, "tcbuild rebuild build --part 2/3")
+	must(t, f.dir, step("build", "2/3")...)
+	must(t, f.dir, step("verify", "2/3")...)
+	must(t, f.dir, step("verify", "1/3")...)
+	execute(t, f.dir, publish...).refused(t, 1, "1 of 3 parts that are not verified: 3")
+	nothing(t, f.set("current"))
+	must(t, f.dir, step("verify", "3/3")...)
+	must(t, f.dir, publish...)
+	if f.current(t) != key || f.versions(t) != 1 {
+		t.Errorf("got %s, %d versions", f.current(t), f.versions(t))
 	}
 	must(t, f.dir, "status", "out")
-}
 
-// After prepare with --force, the steps complete its plan, with and without --force of their own.
-func TestForcedSteps(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	f := newFixture(t, 400, 30)
-	must(t, f.dir, rebuildOf()...)
-	for i, more := range [][]string{{"--force"}, nil} {
-		must(t, f.dir, step(rebuild.Prepare, "", "--parts", "2", "--force")...)
-		for _, args := range [][]string{
-			step(rebuild.Build, "1/2"), step(rebuild.Build, "2/2"),
-			step(rebuild.Verify, "1/2"), step(rebuild.Verify, "2/2"),
-			step(rebuild.Publish, ""),
-		} {
-			must(t, f.dir, with(args, more...)...)
+	must(t, f.dir, rebuildOf("--root", "alone")...)
+	alone := filepath.Join(f.dir, "alone/set/current")
+	sameData(t, dataOf(t, f.set("current/incidence")), dataOf(t, filepath.Join(alone, "incidence")))
+	for _, variant := range allVariants {
+		if variant != "incidence" {
+			must(t, f.dir, f.dataset(variant, "zstd", variant, "--shards", "3")...)
+			sameData(t, dataOf(t, f.set("current", variant)), dataOf(t, filepath.Join(f.dir, variant)))
 		}
-		if n := f.versionsOf(t); n != 2+i {
-			t.Errorf("got %d versions, want %d", n, 2+i)
-		}
-		must(t, f.dir, "verify", "out/set/current/full-masks")
+		report := "verify-" + variant + ".json"
+		sameReport(t, f.set("current", report), filepath.Join(alone, report))
 	}
-	must(t, f.dir, "status", "out/set")
+	// whatever the number of parts, nothing is left to do
+	f.steps(t, 5, "key build verify publish")
+	must(t, f.dir, aloud(rebuildOf())...).prints(t, 0, "nothing to do")
+	// a version without the incidence variant
+	f.steps(t, 2, "build verify publish", "variants=[indices,full-masks]")
+	f.current(t)
+	if n := f.versions(t); n != 2 {
+		t.Errorf("got %d versions", n)
+	}
 }
 
-// sameReport compares two reports but for what differs from run to run.
+// sameReport compares two reports but for what differs from run to run. Their times are those that
+// verification took.
 func sameReport(t *testing.T, a, b string) {
 	t.Helper()
 	var reports [2]map[string]any
@@ -139,13 +106,11 @@ func TestPartsAtOnce(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
-	const parts = 4
-	f.steps(t, parts, rebuild.Prepare)
-	for _, kind := range []rebuild.StepKind{rebuild.Build, rebuild.Verify} {
+	for _, kind := range []string{"build", "verify"} {
 		var running []*exec.Cmd
-		for i := range 2 * parts {
-			part := fmt.Sprintf("%d/%d", i%parts+1, parts)
-			running = append(running, begin(t, f.dir, step(kind, part)...))
+		for i := range 8 {
+			part := fmt.Sprintf("%d/4", i%4+1)
+			running = append(running, begin(t, f.dir, rebuildStep(kind, "--part", part)...))
 		}
 		for _, cmd := range running {
 			if o := finish(t, cmd); o.code != 0 {
@@ -153,290 +118,216 @@ func TestPartsAtOnce(t *testing.T) {
 			}
 		}
 	}
-	f.steps(t, parts, rebuild.Publish)
-	must(t, f.dir, "verify", "out/set/current/full-masks", "--graph", "graph")
-	must(t, f.dir, "status", "out/set")
+	f.steps(t, 4, "publish")
+	f.current(t)
+	must(t, f.dir, "status", "out")
 }
 
-// If anything changes after prepare, the steps exit with 75 and leave current alone.
-func TestStepsOfAnotherPlan(t *testing.T) {
+// If anything changes after the key was found, steps exit with 75, say what, and leave current
+// alone. The same workflow with the new key succeeds, and so does the old one afterwards.
+func TestStepsOfAnotherKey(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 60)
+	must(t, f.dir, rebuildOf()...)
+	before := f.current(t)
+	sets := filepath.Join(f.dir, "sets.tsv")
+	text := read(t, sets)
+	flipDigit := func() {
+		info, err := os.Stat(sets)
+		changed := []byte(read(t, sets))
+		changed[len(changed)-3]++ // of the last phenotype
+		if err = errors.Join(err, os.WriteFile(sets, changed, 0o644),
+			os.Chtimes(sets, info.ModTime(), info.ModTime())); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for what, c := range map[string]struct {
-		change func(t *testing.T, dir string)
-		more   []string // settings of the steps after prepare
+		change func()
+		more   []string // settings of the steps
 		want   string
 	}{
-		"perturbations": {change: func(t *testing.T, dir string) {
-			rewrite(t, filepath.Join(dir, "sets.tsv"), "last\tY000\t0.5\t\n")
-		}, want: "input sets.tsv changed"},
-		"perturbations of the same size and time": {change: func(t *testing.T, dir string) {
-			path := filepath.Join(dir, "sets.tsv")
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := []byte(read(t, path))
-			text[len(text)-3]++ // a digit of the last phenotype
-			err = errors.Join(os.WriteFile(path, text, 0o644),
-				os.Chtimes(path, info.ModTime(), info.ModTime()))
-			if err != nil {
-				t.Fatal(err)
-			}
-		}, want: "input sets.tsv changed"},
-		"no perturbations": {change: func(t *testing.T, dir string) {
-			if err := os.Remove(filepath.Join(dir, "sets.tsv")); err != nil {
-				t.Fatal(err)
-			}
-		}, want: "sets.tsv"},
-		"a table less": {change: func(t *testing.T, dir string) {
-			table := filepath.Join(dir, "graph/edges/reaction__rmr__metabolite.arrow")
-			if err := os.Remove(table); err != nil {
-				t.Fatal(err)
-			}
-		}, want: "reaction__rmr__metabolite.arrow"},
-		"settings": {more: []string{"reaction_rule=gpr"}, want: `reaction_rule was "all", is "gpr"`},
-		"variants": {more: []string{"variants=[indices]"}, want: "the stages changed"},
-		"program": {change: func(t *testing.T, dir string) {
-			plan := read(t, filepath.Join(dir, "out/set/plan.json"))
-			identities := regexp.MustCompile(`("(?:program|fingerprint)": ")`)
-			plan = identities.ReplaceAllString(plan, "${1}0")
-			writeFiles(t, dir, map[string]string{"out/set/plan.json": plan})
-		}, want: "the program was 0"},
-		"another prepare": {change: func(t *testing.T, dir string) {
-			must(t, dir, step(rebuild.Prepare, "", "--parts", "3")...)
-		}, want: ""},
-		"another rebuild": {change: func(t *testing.T, dir string) {
-			must(t, dir, rebuildOf("allow_wildtype=true", "variants=[incidence]")...)
-		}, want: "superseded by another run"},
+		"input":    {func() { rewrite(t, sets, "last\tY000\t0.5\t\n") }, nil, "input sets.tsv was "},
+		"size":     {flipDigit, nil, "input sets.tsv was "},
+		"settings": {nil, []string{"method=edges"}, `method was "both", is "edges"`},
+		"variants": {nil, []string{"variants=[indices]"}, "variants was ["},
 	} {
-		t.Run(what, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
-				t.Fatal(err)
-			}
-			must(t, dir, step(rebuild.Prepare, "", "--parts", "2")...)
-			must(t, dir, step(rebuild.Build, "1/2")...)
-			if c.change != nil {
-				c.change(t, dir)
-			}
-			before, _ := os.Readlink(filepath.Join(dir, "out/set/current"))
-			for _, args := range [][]string{
-				step(rebuild.Build, "1/2"),
-				step(rebuild.Build, "2/2"),
-				step(rebuild.Verify, "1/2"),
-			} {
-				o := execute(t, dir, with(args, c.more...)...)
-				o.refused(t, 75, c.want)
-				o.hints(t, "--step prepare")
-			}
-			if o := execute(t, dir, with(step(rebuild.Publish, ""), c.more...)...); o.code == 0 {
-				t.Errorf("publish: got %s", o.stdout)
-			}
-			if now, _ := os.Readlink(filepath.Join(dir, "out/set/current")); now != before {
-				t.Errorf("current was %q, is %q", before, now)
-			}
-		})
-	}
-	// a new time alone is no change
-	f.steps(t, 2, rebuild.Prepare)
-	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "")
-	f.steps(t, 2, rebuild.Build, rebuild.Verify, rebuild.Publish)
-}
-
-// While a part runs, another prepare, publish or rebuild is refused.
-func TestNothingReplacesAPart(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	f := newFixture(t, 190_000, 530)
-	f.steps(t, 2, rebuild.Prepare)
-	plan := read(t, filepath.Join(f.dir, "out/set/plan.json"))
-	part := f.beginStopped(t, 1, "out/set/.build-*/indices.building/.build/.shard-*/*/data.mdb",
-		step(rebuild.Build, "1/2")...)
-	for _, args := range [][]string{
-		step(rebuild.Prepare, "", "--parts", "2", "reaction_rule=gpr"),
-		step(rebuild.Publish, ""),
-		step(rebuild.Publish, "", "--if-busy", "ok"),
-		rebuildOf(),
-	} {
-		execute(t, f.dir, args...).refused(t, 75, "another rebuild of it is running")
-	}
-	if o := must(t, f.dir, rebuildOf("--if-busy", "ok", "--quiet")...); o.stdout+o.stderr != "" {
-		t.Errorf("got %s%s", o.stdout, o.stderr)
-	}
-	must(t, f.dir, rebuildOf("--if-busy", "ok")...).prints(t, 0, "another rebuild of it is running")
-	must(t, f.dir, step(rebuild.Build, "2/2")...)
-	must(t, f.dir, "status", "out/set").prints(t, 0, "build 1/2 on ")
-	if read(t, filepath.Join(f.dir, "out/set/plan.json")) != plan {
-		t.Error("the plan was replaced")
-	}
-	send(t, part, syscall.SIGKILL, syscall.SIGCONT)
-	finish(t, part)
-	execute(t, f.dir, "status", "out/set").
-		prints(t, 4, "PROBLEM   build 1/2 (process ", " was killed, or its machine was lost")
-	f.steps(t, 2, rebuild.Build, rebuild.Verify, rebuild.Publish)
-	must(t, f.dir, "status", "out/set")
-	if left := glob(t, f.dir, "out/set/.[bt]*"); len(left) > 0 {
-		t.Errorf("%v was left behind", left)
-	}
-}
-
-// Steps that were killed, at any moment, succeed when run again. A run in one process may complete
-// what parts have begun.
-func TestKilledParts(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	f := newFixture(t, 20_000, 1500)
-	for round, moment := range []struct {
-		kind    rebuild.StepKind
-		pattern string
-	}{
-		{rebuild.Prepare, "incidence.building/.build/plan.json"},
-		{rebuild.Prepare, "incidence/manifest.json"},
-		{rebuild.Build, "indices.building/.build/plan.json"},
-		{rebuild.Build, "indices.building/.build/.shard-*/*/data.mdb"},
-		{rebuild.Build, "indices.building/shard-*/data.mdb"},
-		{rebuild.Build, "full-masks.building/samples/_checksums"},
-		{rebuild.Verify, "verify-incidence/*.json"},
-		{rebuild.Verify, "verify-full-masks/*.json"},
-		{rebuild.Publish, "verify-indices.json"},
-	} {
-		more := fmt.Sprintf("more%d\tY%03d\t0\t\n", round, round)
-		rewrite(t, filepath.Join(f.dir, "sets.tsv"), more)
-		for _, kind := range []rebuild.StepKind{
-			rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish,
+		old := text
+		rewrite(t, sets, fmt.Sprintf("%s\tY001\t0.5\t\n", what)) // something to build
+		key := strings.TrimSpace(must(t, f.dir, rebuildStep("key", "--parts", "2")...).stdout)
+		must(t, f.dir, rebuildStep("build", "--part", "1/2", "--key", key)...)
+		if c.change != nil {
+			c.change()
+		}
+		for _, args := range [][]string{
+			rebuildStep("build", "--part", "2/2"), rebuildStep("verify", "--part", "1/2"),
+			rebuildStep("publish", "--parts", "2"),
 		} {
-			if kind == moment.kind {
-				args := step(kind, "")
-				if kind.HasParts() {
-					args = step(kind, "2/3")
-				} else if kind == rebuild.Prepare {
-					args = with(args, "--parts", "3")
-				}
-				cmd := program(t, "main", args...)
-				cmd.Dir = f.dir
-				cmd.Env = append(cmd.Env, stopVariable+"=1 out/set/.build-*/"+moment.pattern)
-				start(t, cmd)
-				eventually(t, "a stop, or the end", func() bool {
-					return isIn(cmd.Process.Pid, "T") || isIn(cmd.Process.Pid, "Z")
-				})
-				kill(t, cmd)
-			}
-			if kind == rebuild.Verify && round%3 == 2 {
-				must(t, f.dir, rebuildOf()...)
-			}
-			f.steps(t, 3, kind)
+			execute(t, f.dir, with(with(args, "--key", key), c.more...)...).refused(t, 75, c.want)
 		}
-		must(t, f.dir, "status", "out/set")
-		for _, variant := range allVariants {
-			must(t, f.dir, "verify", "out/set/current/"+variant, "--method", "edges")
+		if f.current(t) != before {
+			t.Errorf("%s: current has moved", what)
 		}
-		current := filepath.Join(f.dir, "out/set/current/indices")
-		if m := manifestOf(t, current); m.Samples != 1501+round {
-			t.Errorf("got %d samples", m.Samples)
+		f.steps(t, 2, "key build verify publish", c.more...)
+		writeFiles(t, f.dir, map[string]string{"sets.tsv": old})
+		f.steps(t, 2, "key build verify publish") // which has only to publish
+		if f.current(t) != before {
+			t.Errorf("%s: the version before is not current again", what)
 		}
-		if left := glob(t, f.dir, "out/set/.[bt]*"); len(left) > 0 {
-			t.Errorf("%v was left behind", left)
-		}
+		must(t, f.dir, "status", "out")
 	}
 }
 
-// A part that finds damage exits with 4, and so does every later step, until prepare starts again.
+// Publish reads all inputs: it does not trust times, which parts do.
+func TestPublishReadsInputs(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	f := newFixture(t, 200, 20)
+	time.Sleep(2100 * time.Millisecond) // so that digests are kept
+	key := strings.TrimSpace(must(t, f.dir, rebuildStep("key")...).stdout)
+	f.steps(t, 1, "build verify", "--key", key)
+	known := strings.Replace(read(t, f.set("digests.json")), `"sha256": "`, `"sha256": "0`, 1)
+	writeFiles(t, f.dir, map[string]string{"out/set/digests.json": known})
+	execute(t, f.dir, rebuildStep("verify", "--part", "1/1", "--key", key)...).
+		refused(t, 75, "the key is another one")
+	f.steps(t, 1, "publish", "--key", key)
+	f.current(t)
+}
+
+// A part that finds damage ends the version: the workflow starts again, and succeeds.
 func TestDamagedPart(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 60)
-	damage := func(pattern string) {
-		t.Helper()
-		found := glob(t, f.dir, "out/set/.build-*/"+pattern)
-		if len(found) != 1 {
-			t.Fatal(pattern, found)
-		}
-		text := read(t, found[0])
-		text = flipped(text, len(text)/2)
-		if err := os.WriteFile(found[0], []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// parts check all files that they read from prepare
 	for _, name := range []string{
-		"incidence.positions", "incidence.arrow", "samples/part-00000.arrow",
-		"graph/edges/gene__physical__gene.arrow",
+		"incidence/incidence.positions", "incidence/samples/part-00000.arrow",
+		"incidence/graph/edges/gene__physical__gene.arrow",
 	} {
-		f.steps(t, 2, rebuild.Prepare)
-		damage("incidence/" + name)
-		execute(t, f.dir, step(rebuild.Build, "1/2")...).refused(t, 4, name)
-		for _, args := range [][]string{
-			step(rebuild.Build, "2/2"),
-			step(rebuild.Verify, "1/2"),
-			step(rebuild.Publish, ""),
-		} {
-			o := execute(t, f.dir, args...)
-			o.refused(t, 4, name)
-			o.hints(t, "--step prepare")
+		must(t, f.dir, rebuildStep("build", "--part", "1/2")...)
+		f.damage(t, ".", ".build-*/"+name)
+		execute(t, f.dir, rebuildStep("build", "--part", "2/2")...).
+			refused(t, 4, filepath.Base(name))
+		if left := glob(t, f.set(), ".build-*"); len(left) > 0 {
+			t.Fatalf("%v stays", left)
 		}
 	}
-	f.steps(t, 2, rebuild.Prepare, rebuild.Build)
-	damage("indices/shard-00001-of-00002/data.mdb")
-	must(t, f.dir, step(rebuild.Verify, "1/2")...)
-	execute(t, f.dir, step(rebuild.Verify, "2/2")...).refused(t, 4, "indices")
-	execute(t, f.dir, step(rebuild.Publish, "")...).refused(t, 4, "indices")
-	execute(t, f.dir, "status", "out").prints(t, 4, "failed    verify 2/2 with 4: ")
-	nothing(t, filepath.Join(f.dir, "out/set/current"))
-	f.steps(t, 2, rebuild.Prepare, rebuild.Build, rebuild.Verify, rebuild.Publish)
+	f.steps(t, 2, "build")
+	f.damage(t, ".", ".build-*/indices/shard-00001-of-00002/data.mdb")
+	must(t, f.dir, rebuildStep("verify", "--part", "1/2")...)
+	execute(t, f.dir, rebuildStep("verify", "--part", "2/2")...).refused(t, 4, "indices")
+	execute(t, f.dir, rebuildStep("publish", "--parts", "2")...).refused(t, 1, "not been built")
+	nothing(t, f.set("current"))
+	// damage after verification
+	f.steps(t, 2, "build verify")
+	f.damage(t, ".", ".build-*/indices/shard-00001-of-00002/data.mdb")
+	execute(t, f.dir, rebuildStep("publish", "--parts", "2")...).refused(t, 4, "data.mdb")
+	nothing(t, f.set("current"))
+	f.steps(t, 2, "build verify publish")
+	f.current(t)
 	must(t, f.dir, "status", "out")
 }
 
-func TestBadPartFlags(t *testing.T) {
+// Whatever is lost, current, versions or unfinished ones, the workflow makes it again.
+func TestLostFolders(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
-	f := newFixture(t, 200, 20)
-	const together = "expected --part I/N with build and verify, and only with them"
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{step("shards", ""), "read --step: "},
-		{step(rebuild.Build, ""), together},
-		{step(rebuild.Publish, "1/2"), together},
-		{rebuildOf("--part", "1/2"), together},
-		{step(rebuild.Build, "0/2"), `read --part: found "0/2", expected I/N with 1 <= I <= N`},
-		{step(rebuild.Build, "3/2"), `read --part: found "3/2"`},
-		{step(rebuild.Build, "1"), `read --part: found "1"`},
-		{step(rebuild.Prepare, "", "--parts", "0"), "parts"},
-		{
-			step(rebuild.Prepare, "", "--parts", "21"),
-			"found 21 parts, expected at most 20, one per sample",
-		},
-	} {
-		execute(t, f.dir, c.args...).refused(t, 2, c.want)
-	}
-	f.steps(t, 20, rebuild.Prepare)
-}
-
-// The plan belongs to the user who prepared it.
-func TestPartsOfAnotherUser(t *testing.T) {
-	t.Parallel()
-	f := newGroupFixture(t)
-	run := func(user int, args string) outcome {
-		t.Helper()
-		return finish(t, start(t, f.as(t, user, "022", strings.Fields(args)...)))
-	}
-	recorded := func(o outcome, want ...string) {
-		t.Helper()
-		o.prints(t, 0, want...)
-		if strings.Contains(o.stderr, "WARN not recorded") {
-			t.Errorf("got stderr:\n%s", o.stderr)
+	f := newFixture(t, 2000, 60)
+	f.steps(t, 2, "key build verify publish")
+	first := f.current(t)
+	for _, lost := range []string{"current", first, "state.json", "digests.json", "."} {
+		if err := os.RemoveAll(f.set(lost)); err != nil {
+			t.Fatal(err)
+		}
+		f.steps(t, 2, "key build verify publish")
+		if f.current(t) != first {
+			t.Errorf("%s: got version %s", lost, f.current(t))
 		}
 	}
-	run(alice, "--step prepare --parts 2").prints(t, 0)
-	run(bob, "--step build --part 1/2").
-		refused(t, 75, fmt.Sprintf("the plan belongs to %d", alice))
-	recorded(run(alice, "--step build --part 1/2"))
-	recorded(run(alice, "--step build --part 2/2"))
-	recorded(run(alice, "--step verify --part 1/2"))
-	recorded(run(alice, "--step verify --part 2/2"))
-	recorded(run(alice, "--step publish"))
-	recorded(run(bob, ""), "nothing to do")
-	run(bob, "--step prepare allow_wildtype=true").prints(t, 0)
+	f.steps(t, 2, "key build", "method=edges")
+	if err := os.RemoveAll(glob(t, f.set(), ".build-*")[0]); err != nil {
+		t.Fatal(err)
+	}
+	f.steps(t, 2, "key build verify publish", "method=edges")
+	f.current(t)
+}
+
+// Runs and steps that were killed, at any moment, succeed when they are run again; current names a
+// complete version all the time.
+func TestKilledRebuilds(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	f, r := newFixture(t, 20_000, 1500), seed.Rand(t)
+	begun := time.Now()
+	must(t, f.dir, rebuildOf()...)
+	took := time.Since(begun)
+	sets := filepath.Join(f.dir, "sets.tsv")
+	for round := range testrun.Cases(24, 6) {
+		rewrite(t, sets, fmt.Sprintf("more%d\tY%03d\t0\t\n", round, round))
+		kinds := [][]string{rebuildOf()}
+		if round%2 == 1 {
+			kinds = [][]string{
+				rebuildStep("build", "--part", "1/2"), rebuildStep("build", "--part", "2/2"),
+				rebuildStep("verify", "--part", "2/2"), rebuildStep("verify", "--part", "1/2"),
+				rebuildStep("publish", "--parts", "2"),
+			}
+		}
+		if round%3 == 2 {
+			kinds = append(kinds, rebuildOf("--force"))
+		}
+		for _, args := range kinds {
+			cmd := begin(t, f.dir, args...)
+			time.Sleep(time.Duration(r.Int64N(int64(took))))
+			kill(t, cmd)
+			f.current(t)
+			must(t, f.dir, args...)
+		}
+		f.current(t)
+		must(t, f.dir, "status", "out")
+		if m := manifestOf(t, f.set("current/indices")); m.Samples != 1501+round {
+			t.Errorf("got %d samples", m.Samples)
+		}
+	}
+	must(t, f.dir, rebuildOf()...)
+	f.versions(t)
+}
+
+// A run, and the publishing step of parts, are killed at each system call by which they publish.
+// current names a complete version all the time, and the same command completes what was begun.
+func TestKilledAtEachCall(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	testrun.NeedPrograms(t, "strace")
+	f := newFixture(t, 200, 20)
+	must(t, f.dir, rebuildOf("variants=[incidence]")...)
+	sets := filepath.Join(f.dir, "sets.tsv")
+	// kill reports whether the command did not get as far as the call
+	kill := func(call string, number int, args []string) (done bool) {
+		t.Helper()
+		cmd := program(t, "main", args...)
+		inject := fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, number)
+		cmd.Args = with([]string{"strace", "-f", "-o", "/dev/null", "-e", inject, cmd.Path},
+			cmd.Args[1:]...)
+		cmd.Path, _ = exec.LookPath("strace")
+		cmd.Dir = f.dir
+		done = finish(t, start(t, cmd)).code == 0
+		f.current(t)
+		must(t, f.dir, args...)
+		f.current(t)
+		must(t, f.dir, "status", "out")
+		f.versions(t)
+		return done
+	}
+	for _, call := range []string{"renameat", "renameat2", "symlinkat", "unlinkat", "fsync"} {
+		for number, done := 1, false; !done; number++ {
+			rewrite(t, sets, fmt.Sprintf("%s%d\tY%03d\t0\t\n", call, number, number))
+			kill(call, number, rebuildOf("variants=[incidence]"))
+			done = kill(call, number, rebuildOf("variants=[incidence]", "--force"))
+		}
+		for number, done := 1, false; !done; number++ {
+			rewrite(t, sets, fmt.Sprintf("%s%d of parts\tY%03d\t0\t\n", call, number, number))
+			f.steps(t, 2, "build verify", "variants=[incidence,indices]")
+			done = kill(call, number,
+				rebuildStep("publish", "variants=[incidence,indices]", "--parts", "2"))
+		}
+	}
 }

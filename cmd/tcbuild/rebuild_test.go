@@ -1,102 +1,86 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
-	"tcbuild/internal/rebuild"
+	"tcbuild/internal/disk"
 )
 
-// rebuildOf is a command that rebuilds the dataset out/set of a fixture.
-func rebuildOf(more ...string) []string {
-	return with([]string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph", "--perturbations", "sets.tsv"}, more...)
+// rebuildOf is a command that rebuilds the dataset out/set of a fixture; rebuildStep is one of its
+// steps.
+func rebuildOf(more ...string) []string { return rebuildStep("", more...) }
+
+func rebuildStep(step string, more ...string) []string {
+	args := []string{"rebuild"}
+	if step != "" {
+		args = append(args, step)
+	}
+	args = with(args, "--root", "out", "--dataset", "set", "--graph", "graph",
+		"--perturbations", "sets.tsv", "--quiet")
+	return with(args, more...)
 }
 
-// versionsOf counts the versions of out/set. It fails the test if anything else is there, except
-// the link, state, plan and locks.
-func (f fixture) versionsOf(t *testing.T) int {
+// aloud is a command without --quiet.
+func aloud(args []string) []string {
+	return slices.DeleteFunc(args, func(arg string) bool { return arg == "--quiet" })
+}
+
+// set is the folder of the dataset of rebuildOf.
+func (f fixture) set(names ...string) string {
+	return filepath.Join(append([]string{f.dir, "out/set"}, names...)...)
+}
+
+// current is the key of the current version, all of whose variants must pass verification.
+func (f fixture) current(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(f.dir, "out/set")
-	entries, err := os.ReadDir(dir)
+	key, err := os.Readlink(f.set("current"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	unfinished, versions, err := rebuild.Folders(dir)
-	if err != nil {
-		t.Fatal(err)
+	for _, dataset := range glob(t, f.set("current"), "*/manifest.json") {
+		must(t, f.dir, "verify", filepath.Dir(dataset))
 	}
-	known := with(strings.Fields("current state.json plan.json .lock .lock-state"), versions...)
-	other := func(entry os.DirEntry) bool { return !slices.Contains(known, entry.Name()) }
-	if slices.ContainsFunc(entries, other) || len(unfinished) > 0 {
-		t.Errorf("got %v, want versions, current, state, plan and two locks", entries)
-	}
-	return len(versions)
+	return key
 }
 
-func TestRebuild(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, 2000, 150)
-	first := must(t, f.dir, rebuildOf()...)
-	for _, want := range []string{"\nincidence ", "\nindices ", "\nfull-masks ", "The same masks in all three, bit for bit: 150 samples", "\n0 differences by two independent methods;"} {
-		if !strings.Contains(first.stdout, want) {
-			t.Errorf("got %s, want %q in it", first.stdout, want)
+// versions counts the versions. It fails the test if a run has left anything else.
+func (f fixture) versions(t *testing.T) (count int) {
+	t.Helper()
+	known := regexp.MustCompile(`^(current|state\.json|digests\.json|\.lock)$`)
+	for _, path := range append(glob(t, f.set(), "*"), glob(t, f.set(), ".[a-z]*")...) {
+		switch name := filepath.Base(path); {
+		case regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(name):
+			count++
+		case !known.MatchString(name):
+			t.Errorf("%s was left behind", name)
 		}
 	}
-	for _, variant := range allVariants {
-		must(t, f.dir, "verify", "out/set/current/"+variant, "--method", "both", "--graph", "graph")
-	}
-	version, err := filepath.EvalSymlinks(filepath.Join(f.dir, "out/set/current"))
+	return count
+}
+
+// damage flips a byte in the middle of the first file that a pattern finds in a version, and puts
+// its time of modification back.
+func (f fixture) damage(t *testing.T, version, pattern string) {
+	t.Helper()
+	path := glob(t, f.set(version), pattern)[0]
+	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := modified(t, version)
-	for _, more := range [][]string{nil, {"--dry-run"}, {"workers=1"}} {
-		again := must(t, f.dir, rebuildOf(with([]string{"method=both"}, more...)...)...)
-		if !regexp.MustCompile(`^out/set: nothing to do, version 000001-[0-9a-f]{8} has the same inputs, options and program\n$`).MatchString(again.stdout) {
-			t.Errorf("%v: got %q", more, again.stdout)
-		}
-	}
-	dry := must(t, f.dir, rebuildOf("method=both", "reaction_rule=gpr", "--dry-run")...)
-	if !strings.Contains(dry.stdout, `run     reaction_rule was "all", is "gpr"`) || !strings.Contains(dry.stdout, "after incidence") {
-		t.Errorf("got %s", dry.stdout)
-	}
-	if modified(t, version) != before || f.versionsOf(t) != 1 {
-		t.Error("a run without work, or a dry run, changed something")
-	}
-
-	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "last\tY000\t0.5\t\n")
-	dry = must(t, f.dir, rebuildOf("method=both", "--dry-run")...)
-	if countLines(dry.stdout) != 7 || strings.Count(dry.stdout, "input sets.tsv changed") != 1 || strings.Count(dry.stdout, "after incidence") != 5 {
-		t.Errorf("got %s", dry.stdout)
-	}
-	must(t, f.dir, rebuildOf("method=both")...)
-	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Samples != 151 {
-		t.Errorf("got %d samples", manifest.Samples)
-	}
-	// Only verification is run again; the datasets are shared with the version before.
-	byEdges := must(t, f.dir, rebuildOf("method=edges", "keep=2")...)
-	// though the incidence variant is checked by both
-	if !strings.Contains(byEdges.stdout, "\n0 differences by method edges;") {
-		t.Errorf("got %s", byEdges.stdout)
-	}
-	if n := f.versionsOf(t); n != 2 {
-		t.Errorf("got %d versions", n)
-	}
-	info, err := os.Stat(filepath.Join(f.dir, "out/set/current/indices/manifest.json"))
-	if err != nil || info.Sys().(*syscall.Stat_t).Nlink != 2 {
-		t.Errorf("the dataset was built again: %v", err)
-	}
-	forced := must(t, f.dir, rebuildOf("method=edges", "--force", "keep=1", "--quiet")...)
-	if forced.stdout+forced.stderr != "" || f.versionsOf(t) != 1 {
-		t.Errorf("got %q, %q, %d versions", forced.stdout, forced.stderr, f.versionsOf(t))
+	text := read(t, path)
+	err = errors.Join(os.WriteFile(path, []byte(flipped(text, len(text)/2)), 0o644),
+		os.Chtimes(path, info.ModTime(), info.ModTime()))
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -104,21 +88,68 @@ func TestRebuild(t *testing.T) {
 // should.
 func rewrite(t *testing.T, path, line string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(read(t, path)+line), 0o644); err != nil {
+	err := errors.Join(os.WriteFile(path+".new", []byte(read(t, path)+line), 0o644),
+		os.Rename(path+".new", path))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
+}
+
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2000, 150)
+	args := aloud(rebuildOf())
+	must(t, f.dir, args...).prints(t, 0, "\nincidence ", "\nindices ", "\nfull-masks ",
+		"The same masks in all three, bit for bit: 150 samples",
+		"\n0 differences by two independent methods;")
+	first := f.current(t)
+	before := modified(t, f.set(first, "indices"))
+	for _, more := range [][]string{nil, {"--dry-run"}, {"workers=1"}} {
+		must(t, f.dir, with(args, more...)...).prints(t, 0, "nothing to do, version "+first)
 	}
+	must(t, f.dir, with(args, "reaction_rule=gpr", "variants=[indices]", "--dry-run")...).prints(t,
+		0, "would be built", `reaction_rule was "all", is "gpr"`, `variants was [`)
+	if modified(t, f.set(first, "indices")) != before || f.versions(t) != 1 {
+		t.Error("a run without work, or a dry run, changed something")
+	}
+
+	text := read(t, filepath.Join(f.dir, "sets.tsv"))
+	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "last\tY000\t0.5\t\n")
+	must(t, f.dir, with(args, "--dry-run")...).prints(t, 0, "  input sets.tsv was ")
+	must(t, f.dir, args...)
+	if m := manifestOf(t, f.set("current/indices")); m.Samples != 151 {
+		t.Errorf("got %d samples", m.Samples)
+	}
+	second := f.current(t)
+	// what lies there is what would be built: nothing is built, whatever was current since
+	writeFiles(t, f.dir, map[string]string{"sets.tsv": text})
+	must(t, f.dir, with(args, "--dry-run")...).prints(t, 0, "would be checked, and become current")
+	must(t, f.dir, args...).prints(t, 0, "version "+first+" is current again")
+	if f.current(t) != first || modified(t, f.set(first, "indices")) != before {
+		t.Error("the version was built again")
+	}
+	// the ones that were current last are kept
+	must(t, f.dir, rebuildOf("variants=[indices]", "keep=2")...)
+	nothing(t, f.set(second))
+	if n := f.versions(t); n != 2 {
+		t.Errorf("got %d versions", n)
+	}
+	must(t, f.dir, rebuildOf("--force")...)
+	if f.current(t) != first || modified(t, f.set(first, "indices")) == before || f.versions(t) != 2 {
+		t.Error("--force built nothing")
+	}
+	if o := must(t, f.dir, rebuildOf()...); o.stdout+o.stderr != "" {
+		t.Errorf("got %q and %q, want silence", o.stdout, o.stderr)
+	}
+	must(t, f.dir, "status", "out").prints(t, 0, first, "150 samples")
 }
 
 func TestRebuildErrors(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 200, 20)
 	writeFiles(t, f.dir, map[string]string{
-		"wrong.yaml":  "root: out\ngraph: graph\npertubations: sets.tsv\n",
-		"ingest.yaml": "root: out\nperturbations: sets.tsv\ningest:\n  config: yeast\n  dat: x\n",
-		"bad.tsv":     "genes\nY000\nnobody\n",
+		"wrong.yaml": "root: out\ngraph: graph\npertubations: sets.tsv\n",
+		"bad.tsv":    "genes\nY000\nnobody\n",
 	})
 	for _, c := range []struct {
 		name string
@@ -126,258 +157,255 @@ func TestRebuildErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"key", []string{"rebuild", "--config", "wrong.yaml"}, 2, `read settings wrong.yaml:3: unknown setting "pertubations"`},
-		{"key of ingest", []string{"rebuild", "--config", "ingest.yaml"}, 2, `read settings ingest.yaml:4: ingest: unknown setting "dat"`},
-		{"no name", []string{"rebuild", "--root", "out"}, 2, "found dataset name"},
-		{"no input", []string{"rebuild", "--root", "out", "--dataset", "set", "samples=5"}, 2, "found no input, expected --graph and --perturbations"},
-		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},
-		{
-			"name with a line break", rebuildOf("--dataset", "set\ntouch x"),
-			2, `found dataset name "set\ntouch x"`,
-		},
-		{"name of a flag", rebuildOf("--dataset", "-x"), 2, `found dataset name "-x"`},
+		{"key", []string{"rebuild", "--config", "wrong.yaml"}, 2,
+			`read settings wrong.yaml:3: unknown setting "pertubations"`},
+		{"no name", []string{"rebuild", "--root", "out", "--graph", "graph",
+			"--perturbations", "sets.tsv"}, 2, "found dataset name"},
+		{"name", rebuildOf("--dataset", "../x"), 2, `"../x"`},
+		{"line break", rebuildOf("--dataset", "set\nx"), 2, `found dataset name "set\nx"`},
 		{"hidden name", rebuildOf("--dataset", ".x"), 2, `found dataset name ".x"`},
-		{"name with a space", rebuildOf("--dataset", "a b"), 2, `found dataset name "a b"`},
-		{
-			"root with a line break", rebuildOf("--root", "out\ntouch x"),
-			2, "found a control character",
-		},
-		{"log with a tab", rebuildOf("--log-file", "a\tb"), 2, "found a control character"},
-		{"keep", rebuildOf("keep=0"), 2, `keep: found "0", expected a whole decimal number, 1 or more`},
-		{"variant of the settings", rebuildOf("variants=[indices,index]"), 2, `found "index"`},
-		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set", "--perturbations", "sets.tsv"}, 2, "without --graph"},
-		{"no perturbations", []string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph"}, 2, "without --perturbations"},
+		{"root", rebuildOf("--root", "out\nx"), 2, "found a control character"},
+		{"keep", rebuildOf("keep=0"), 2, `keep: found "0"`},
+		{"variant", rebuildOf("variants=[indices,index]"), 2, `found "index"`},
+		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set",
+			"--perturbations", "sets.tsv"}, 2, "--graph is missing"},
 		{"missing input", rebuildOf("--graph", "nowhere"), 1, "nowhere"},
 		{"bad input", rebuildOf("--perturbations", "bad.tsv"), 3, "bad.tsv:3"},
+		{"part 0", rebuildStep("build", "--part", "0/2"), 2, `read --part: found "0/2"`},
+		{"part 3", rebuildStep("verify", "--part", "3/2"), 2, `read --part: found "3/2"`},
+		{"no part", rebuildStep("build"), 2, "--part is missing"},
+		{"many parts", rebuildStep("build", "--part", "1/21"), 2,
+			"found 21 parts, expected at most 20, one per sample"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			execute(t, f.dir, c.args...).refused(t, c.code, c.want)
-			entries, _ := os.ReadDir(filepath.Join(f.dir, "out/set"))
-			for _, entry := range entries {
-				name := entry.Name()
-				if !strings.HasPrefix(name, ".lock") && name != "state.json" {
-					t.Errorf("%s was left behind", name)
+			nothing(t, f.set("current"))
+			if c.name == "bad input" {
+				if left := glob(t, f.set(), ".build-*"); len(left) > 0 {
+					t.Errorf("%v was left behind", left)
 				}
 			}
 		})
 	}
 }
 
-// What cron's users need: one run at a time, silence, a log, metrics.
-func TestRebuildUnattended(t *testing.T) {
-	skipShort(t)
+// Damage to a version is found before the version becomes current or stays it, by whatever door.
+func TestDamagedVersions(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, 2000, 150)
-	args := rebuildOf("--quiet", "--log-file", "logs/set.log", "--metrics-file", "set.prom")
-	if o := must(t, f.dir, args...); o.stdout+o.stderr != "" {
-		t.Errorf("got %q and %q, want silence", o.stdout, o.stderr)
-	}
-	log := read(t, filepath.Join(f.dir, "logs/set.log"))
-	if !strings.Contains(log, "stage verify-full-masks") || !strings.Contains(log, "rebuild is done  version=000001-") {
-		t.Errorf("got log %s", log)
-	}
-	metric := func(name string) string {
-		t.Helper()
-		match := regexp.MustCompile(`(?m)^tcbuild_rebuild_` + name + `\{dataset="set"\} (\S+)$`).FindStringSubmatch(read(t, filepath.Join(f.dir, "set.prom")))
-		if match == nil {
-			t.Fatalf("no metric %s", name)
+	f := newFixture(t, 2000, 60)
+	must(t, f.dir, rebuildOf()...)
+	first := f.current(t)
+	for what, damage := range map[string]func(){
+		"a byte": func() { f.damage(t, first, "indices/shard-*/data.mdb") },
+		"a file's end": func() {
+			path := glob(t, f.set(first), "full-masks/shard-*/data.mdb")[0]
+			if err := os.Truncate(path, 5000); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a variant": func() { os.RemoveAll(f.set(first, "indices")) },
+		"a report":  func() { os.Remove(f.set(first, "verify-indices.json")) },
+		"the key":   func() { os.Remove(f.set(first, "key.json")) },
+	} {
+		// while another version was current, nobody is harmed
+		must(t, f.dir, rebuildOf("variants=[indices]")...)
+		damage()
+		must(t, f.dir, rebuildOf()...).warns(t, "ERROR a version is damaged")
+		if f.current(t) != first {
+			t.Errorf("%s: got version %s", what, f.current(t))
 		}
-		return match[1]
-	}
-	success := metric("last_success_timestamp_seconds")
-	if success == "0" || metric("last_exit_code") != "0" || metric("version") != "1" || metric("last_stages_run") != "6" || metric("running") != "0" {
-		t.Errorf("got %s", read(t, filepath.Join(f.dir, "set.prom")))
-	}
+		must(t, f.dir, "status", "out")
 
-	// a run without work is a sign of life, and keeps the log of the last one with work
-	heartbeat := "tcbuild_rebuild_heartbeat_timestamp_seconds{dataset=\"set\"} "
-	writeFiles(t, f.dir, map[string]string{"set.prom": regexp.MustCompile(heartbeat+`\d+`).ReplaceAllString(read(t, filepath.Join(f.dir, "set.prom")), heartbeat+"7")})
-	if o := must(t, f.dir, args...); o.stdout+o.stderr != "" || metric("heartbeat_timestamp_seconds") == "7" || metric("last_stages_run") != "0" {
-		t.Errorf("without work: got %q, %s", o.stdout+o.stderr, read(t, filepath.Join(f.dir, "set.prom")))
+		damage()
+		if what != "a byte" {
+			execute(t, f.dir, "status", "out").prints(t, 4, "PROBLEM   check version")
+		}
+		execute(t, f.dir, rebuildOf()...).refused(t, 4, "the current version was damaged")
+		if f.current(t) != first {
+			t.Errorf("%s: got version %s", what, f.current(t))
+		}
+		execute(t, f.dir, "status", "out").prints(t, 4, "rebuild with 4")
+		must(t, f.dir, rebuildOf()...)
+		must(t, f.dir, "status", "out")
 	}
-	if read(t, filepath.Join(f.dir, "logs/set.log")) != log {
-		t.Error("without work: the log was changed")
-	}
-	// a rebuild goes on if metrics cannot be written
-	for _, path := range []string{"nowhere/set.prom", "graph"} {
-		must(t, f.dir, rebuildOf("--metrics-file", path)...).warns(t, "WARN not recorded")
-	}
-	execute(t, f.dir, rebuildOf("--log-file", "sets.tsv/x.log")...).
-		refused(t, 1, "write sets.tsv/x.log")
-
-	must(t, f.dir, args...)
-	success = metric("last_success_timestamp_seconds")
-	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "bad\tnobody\t1\t\n")
-	o := execute(t, f.dir, args...)
-	o.refused(t, 3, "sets.tsv:152", "nobody")
-	if countLines(o.stderr) != 2 {
-		t.Errorf("got stderr %s, want the error and its hint alone", o.stderr)
-	}
-	if more, ok := strings.CutPrefix(read(t, filepath.Join(f.dir, "logs/set.log")), log); !ok || !strings.Contains(more, "exit_code=3") {
-		t.Error("the log was replaced, or does not have the error")
-	}
-	if metric("last_exit_code") != "3" || metric("last_success_timestamp_seconds") != success || metric("version") != "1" {
-		t.Errorf("got %s", read(t, filepath.Join(f.dir, "set.prom")))
-	}
-	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Samples != 150 || f.versionsOf(t) != 1 {
-		t.Error("a failed run changed what is current")
+	if left := glob(t, f.set(), "*.damaged"); len(left) != 1 {
+		t.Errorf("got %v", left)
 	}
 }
 
-func TestSecondRebuildIsRefusedAtOnce(t *testing.T) {
+// A byte that rots on the disk changes no time. It is found after 30 days, or by verify --digests,
+// and once found it is never trusted again.
+func TestScrub(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2000, 60)
+	must(t, f.dir, rebuildOf("variants=[incidence]")...)
+	time.Sleep(2100 * time.Millisecond) // files that have just changed are compared each time
+	must(t, f.dir, rebuildOf("variants=[incidence]")...)
+	checked := f.set("current/checked-incidence.json")
+	var record struct {
+		Compared time.Time    `json:"compared"`
+		Files    disk.Digests `json:"files"`
+	}
+	load := func() {
+		if err := json.Unmarshal([]byte(read(t, checked)), &record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const name = "incidence.positions"
+	f.damage(t, "current", "incidence/"+name)
+	load()
+	var stat syscall.Stat_t
+	if err := syscall.Stat(f.set("current/incidence", name), &stat); err != nil {
+		t.Fatal(err)
+	}
+	known := record.Files[name]
+	known.Changed = stat.Ctim.Nano() // as if it had not changed
+	record.Files[name] = known
+	save := func() {
+		text, _ := json.Marshal(record)
+		writeFiles(t, filepath.Dir(checked), map[string]string{filepath.Base(checked): string(text)})
+	}
+	save()
+	must(t, f.dir, rebuildOf("variants=[incidence]")...)
+	record.Compared = record.Compared.Add(-31 * 24 * time.Hour)
+	save()
+	// a workflow's publishing step cannot build: it says so, and no later check is fooled
+	for range 2 {
+		execute(t, f.dir, rebuildStep("publish", "variants=[incidence]")...).refused(t, 4, name)
+	}
+	must(t, f.dir, rebuildStep("key", "variants=[incidence]", "--json")...).
+		prints(t, 0, `"ready": false`)
+	execute(t, f.dir, "verify", "out/set/current", "--digests").refused(t, 4, name)
+	execute(t, f.dir, rebuildOf("variants=[incidence]")...).refused(t, 4, name)
+	load()
+	last := record.Compared
+	must(t, f.dir, "verify", "out/set/current", "--digests")
+	if load(); !record.Compared.After(last) {
+		t.Error("verify --digests did not write when it compared")
+	}
+}
+
+// A failure stays in status and metrics until a run succeeds; an interruption does not replace it.
+func TestFailuresStay(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2000, 60)
+	must(t, f.dir, rebuildOf()...)
+	good := read(t, filepath.Join(f.dir, "sets.tsv"))
+	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "bad\tnobody\t1\t\n")
+	execute(t, f.dir, rebuildStep("build", "--part", "1/2")...).refused(t, 3, "sets.tsv:62")
+	failed := func() {
+		t.Helper()
+		execute(t, f.dir, "status", "out", "--metrics-file", "m.prom").
+			prints(t, 4, "build 1/2 with 3", "sets.tsv:62", "hint")
+		metrics := read(t, filepath.Join(f.dir, "m.prom"))
+		for _, want := range []string{`last_exit_code{dataset="set"} 3`, `problems{dataset="set"} 1`} {
+			if !strings.Contains(metrics, "\ntcbuild_rebuild_"+want+"\n") {
+				t.Errorf("got %s, want %s", metrics, want)
+			}
+		}
+	}
+	failed()
+	writeFiles(t, f.dir, map[string]string{"sets.tsv": good})
+	execute(t, f.dir, rebuildStep("publish", "--key", "0123456789abcdef")...).
+		refused(t, 75, "the key is another one")
+	failed()
+	must(t, f.dir, rebuildOf()...)
+	must(t, f.dir, "status", "out", "--json").prints(t, 0, `"problems": []`, `"exit_code": 0`)
+	for _, path := range []string{"nowhere/m.prom", "graph"} {
+		execute(t, f.dir, "status", "out", "--metrics-file", path).refused(t, 1, path)
+	}
+}
+
+// An operator's choice stays, and is checked, until the file hold is removed.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2000, 60)
+	must(t, f.dir, rebuildOf()...)
+	first := f.current(t)
+	writeFiles(t, f.dir, map[string]string{"out/set/hold": "Ann\n"})
+	next := aloud(rebuildOf("method=edges", "keep=1"))
+	must(t, f.dir, next...).warns(t, "WARN current stays where it is")
+	if f.current(t) != first {
+		t.Error("current has moved")
+	}
+	must(t, f.dir, "status", "out").prints(t, 0, "held")
+	f.damage(t, first, "indices/shard-*/data.mdb")
+	execute(t, f.dir, next...).refused(t, 4, first)
+	os.Remove(f.set("hold"))
+	must(t, f.dir, next...)
+	if f.current(t) == first {
+		t.Error("current has not moved")
+	}
+}
+
+// Another program builds another version.
+func TestRebuildByAnotherProgram(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 200, 20)
+	must(t, f.dir, rebuildOf()...)
+	first := f.current(t)
+	cmd := program(t, "main", rebuildOf()...)
+	cmd.Dir, cmd.Env = f.dir, append(cmd.Env, commitVariable+"=another")
+	if o := finish(t, start(t, cmd)); o.code != 0 || f.current(t) == first {
+		t.Errorf("got %d, %s", o.code, o.stderr)
+	}
+}
+
+// A second run waits, three times, and then exits with 75; an interrupted one continues.
+func TestSecondRebuild(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 190_000, 530)
-	first := f.beginStopped(t, 1, "out/set/.build-*", rebuildOf()...)
-	execute(t, f.dir, rebuildOf("--log-file", "second.log", "--metrics-file", "second.prom")...).refused(t, 75, "another rebuild of it is running")
-	nothing(t, filepath.Join(f.dir, "second.log"), filepath.Join(f.dir, "second.prom"))
+	first := f.beginStopped(t, 1, "out/set/.build-*/indices.building", rebuildOf()...)
+	o := execute(t, f.dir, rebuildOf()...)
+	o.refused(t, 75, "another rebuild of it is running")
+	execute(t, f.dir, rebuildStep("build", "--part", "1/2")...).refused(t, 75, "another rebuild")
+	execute(t, f.dir, "status", "out").prints(t, 0, "somebody is at work")
 	send(t, first, syscall.SIGTERM, syscall.SIGCONT)
 	finish(t, first).refused(t, 75, "interrupted by SIGTERM")
-	nothing(t, filepath.Join(f.dir, "out/set/current"))
+	must(t, f.dir, "status", "out")
+	nothing(t, f.set("current"))
 	must(t, f.dir, rebuildOf()...)
-	if n := f.versionsOf(t); n != 1 {
+	f.current(t)
+	if n := f.versions(t); n != 1 {
 		t.Errorf("got %d versions", n)
 	}
 }
 
-// groupFixture is a fixture whose out/set two users of one group rebuild.
-type groupFixture struct {
-	fixture
-	set string
-}
-
-const lab, alice, bob = 40_000, 40_001, 40_002
-
-func newGroupFixture(t *testing.T) groupFixture {
-	t.Helper()
+// An input that changes while a run reads it is tried again by the run itself.
+func TestInputChangesDuringRebuild(t *testing.T) {
 	skipShort(t)
-	if os.Getuid() != 0 {
-		t.Skip("only root can become other users")
-	}
-	f := newFixture(t, 20_000, 150) // so that a build can be stopped in time
-	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(f.dir, "out")
-	// others reach neither the test's binary nor its folder
-	if err := errors.Join(exec.Command("cp", executable, filepath.Join(f.dir, "tcbuild")).Run(), os.Chmod(filepath.Dir(f.dir), 0o755), os.Mkdir(out, 0o755),
-		os.Chown(out, 0, lab), os.Chmod(out, 0o775|os.ModeSetgid)); err != nil {
-		t.Fatal(err)
-	}
-	return groupFixture{f, filepath.Join(out, "set")}
-}
-
-// as is a rebuild by a user.
-func (f groupFixture) as(t *testing.T, user int, umask string, more ...string) *exec.Cmd {
-	cmd := program(t, "main")
-	cmd.Path, cmd.Args = "/bin/bash", slices.Concat([]string{"bash", "-c", `umask ` + umask + `; exec "$@"`, "x", filepath.Join(f.dir, "tcbuild")}, rebuildOf("keep=1"), more)
-	cmd.Dir, cmd.SysProcAttr = f.dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: lab}}
-	return cmd
-}
-
-// Users of one group look after a dataset, in a folder that the group may write to: each removes
-// the others' versions, and what a killed run of another one left, whatever the umask of each.
-func TestUsersOfOneGroup(t *testing.T) {
 	t.Parallel()
-	for _, umasks := range [][2]string{{"002", "002"}, {"022", "002"}, {"002", "022"}, {"022", "022"}} {
-		t.Run(umasks[0]+" and "+umasks[1], func(t *testing.T) {
-			t.Parallel()
-			f := newGroupFixture(t)
-			for i, user := range []int{alice, bob, alice} {
-				other, where := alice+bob-user, fmt.Sprintf("where=sample_id != %q", fmt.Sprint(i))
-				killed := f.as(t, other, umasks[other-alice], where)
-				killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/indices")
-				start(t, killed)
-				stopped(t, killed.Process.Pid)
-				kill(t, killed)
-				if o := finish(t, start(t, f.as(t, user, umasks[user-alice], where))); o.code != 0 || strings.Contains(o.stderr, "WARN not removed") {
-					t.Errorf("%d: got %d, %s", i, o.code, o.stderr)
-				}
-				unfinished, finished, err := rebuild.Folders(f.set)
-				if err != nil || len(unfinished) > 0 || len(finished) != 1 {
-					t.Errorf("%d: got %v, %v, %v", i, unfinished, finished, err)
-				}
-				if left := glob(t, f.set, ".tmp-*"); len(left) > 0 {
-					t.Errorf("%d: %v was left behind", i, left)
-				}
-			}
-		})
+	f := newFixture(t, 190_000, 530)
+	running := f.beginStopped(t, 1, "out/set/.build-*/indices.building", rebuildOf()...)
+	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "last\tY000\t0.5\t\n")
+	send(t, running, syscall.SIGCONT)
+	o := finish(t, running)
+	if m := manifestOf(t, f.set("current/indices")); o.code != 0 || m.Samples != 531 {
+		t.Errorf("got %d, %d samples, %s", o.code, m.Samples, o.stderr)
 	}
 }
 
-// What a colleague has kept to himself stays, with a warning that names him, the path and the fix.
-// It does not keep others from publishing.
-func TestFilesOfAColleague(t *testing.T) {
-	t.Parallel()
-	f := newGroupFixture(t)
-	run := func(user int, more ...string) outcome { return finish(t, start(t, f.as(t, user, "002", more...))) }
-	if o := run(alice); o.code != 0 {
-		t.Fatalf("got %d, %s", o.code, o.stderr)
-	}
-	killed := f.as(t, alice, "002", "where=sample_id != \"x\"")
-	killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/indices")
-	start(t, killed)
-	stopped(t, killed.Process.Pid)
-	kill(t, killed)
-	private := filepath.Join(f.set, ".tmp-private")
-	if err := errors.Join(os.MkdirAll(filepath.Join(private, "x"), 0o700), os.Chown(private, alice, lab)); err != nil {
-		t.Fatal(err)
-	}
-	kept := append(glob(t, f.set, ".build-*"), append(glob(t, f.set, "000001-*"), private)...)
-	for _, path := range kept {
-		if out, err := exec.Command("chmod", "-R", "g-w", path).CombinedOutput(); err != nil {
-			t.Fatal(err, string(out))
-		}
-	}
-	o := run(bob, "method=edges") // the datasets stay the same
-	if o.code != 0 || len(kept) != 3 {
-		t.Fatalf("got %d, %s; %v", o.code, o.stderr, kept)
-	}
-	for _, path := range kept {
-		path, _ = filepath.Rel(f.dir, path)
-		warning := fmt.Sprintf(`WARN not removed  path=%s owner=%d fix="as %d: chmod -R g+w %s"`, path, alice, alice, path)
-		if !strings.Contains(o.stderr, warning) {
-			t.Errorf("got %s, want %s in it", o.stderr, warning)
-		}
-	}
-	if current, err := os.Readlink(filepath.Join(f.set, "current")); err != nil || !strings.HasPrefix(current, "000002-") {
-		t.Errorf("got current %s, %v", current, err)
-	}
-	must(t, f.dir, "verify", "out/set/current/indices", "--graph", "graph")
-	// their owner's next run removes them
-	if o := run(alice, "where=sample_id != \"y\""); o.code != 0 || strings.Contains(o.stderr, "WARN not removed") {
-		t.Errorf("got %d, %s", o.code, o.stderr)
-	}
-	for _, path := range kept {
-		nothing(t, path)
-	}
-}
-
-func TestRebuildFromPublicSources(t *testing.T) {
+// Values of environment variables are in no file.
+func TestSecretsOfRebuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 200, 20)
-	writeFiles(t, f.dir, map[string]string{
-		"down/genes.tsv": "id\n" + strings.Join(f.graph.Genes.IDs, "\n") + "\n",
-		"down/links.tsv": "a\tb\nY000\tY001\nY002\tY003\n",
-		"source.yaml": `data: nowhere
-out: graph
-genes: {file: "${data}/genes.tsv", column: id}
-edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: false}]
-`,
-		"set.yaml": "root: out\nperturbations: sets.tsv\ningest: {config: source.yaml, data: down}\n",
-	})
-	must(t, f.dir, "rebuild", "--config", "set.yaml")
-	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Masks[1].Name != "gene__link__gene" || manifest.Masks[1].Size != 2 {
-		t.Errorf("got masks %v", manifest.Masks)
+	const secret = `s3cr&t"x`
+	path := filepath.Join(f.dir, secret+".tsv")
+	if err := os.Rename(filepath.Join(f.dir, "sets.tsv"), path); err != nil {
+		t.Fatal(err)
 	}
-	rewrite(t, filepath.Join(f.dir, "down/links.tsv"), "Y004\tY005\n")
-	dry := must(t, f.dir, "rebuild", "--config", "set.yaml", "--dry-run")
-	if !strings.Contains(dry.stdout, "input down/links.tsv changed") || !strings.Contains(dry.stdout, "after ingest") {
-		t.Errorf("got %s", dry.stdout)
+	writeFiles(t, f.dir, map[string]string{"c.yaml": "perturbations: ${oc.env:TOKEN}.tsv\n"})
+	cmd := program(t, "main", "rebuild", "--root", "out", "--dataset", "set", "--graph", "graph",
+		"--config", "c.yaml", "variants=[incidence]")
+	cmd.Dir, cmd.Env = f.dir, append(cmd.Env, "TOKEN="+secret)
+	if o := finish(t, start(t, cmd)); o.code != 0 {
+		t.Fatal(o.stderr)
 	}
-	must(t, f.dir, "rebuild", "--config", "set.yaml")
-	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Masks[1].Size != 3 {
-		t.Errorf("got masks %v", manifest.Masks)
+	for _, name := range []string{"key.json", "incidence/manifest.json"} {
+		text := read(t, f.set("current", name))
+		if strings.Contains(text, "s3cr") || !strings.Contains(text, "${oc.env:TOKEN}") {
+			t.Errorf("%s: got %s", name, text)
+		}
 	}
 }

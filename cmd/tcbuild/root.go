@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 )
 
@@ -18,19 +17,17 @@ measured phenotypes. A dataset stores, for every sample, which nodes and edges o
 cell graph remain: as the deleted genes with one incidence cache for all samples, as
 the removed positions, or as whole masks.
 
-Settings come from --config FILE (YAML, or the name of a preset) and from key=value,
-a.b=value, +key=value and ~key after the command, as in Hydra. A flag takes precedence
-over an override, and an override over the file.
+Settings come from --config FILE (YAML) and from key=value after the command. A flag takes
+precedence over key=value, and key=value over the file.
 
-'tcbuild docs' prints the documentation, 'tcbuild presets' the presets.`
+'tcbuild docs' prints the documentation.`
 
 const rootExample = `  # a small synthetic graph and perturbation set, and a dataset of them
   tcbuild synth --out demo
   tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence
   tcbuild verify demo/incidence
   # the yeast cell graph from public files
-  tcbuild ingest fetch --config yeast
-  tcbuild ingest graph --config yeast --out yeast/graph`
+  python -m tcbuild.sources yeast --data downloads --out yeast/graph`
 
 const exitCodes = `Exit codes:
   0   done, or nothing to do
@@ -65,9 +62,7 @@ func newRoot(e *env) *cobra.Command {
 
 	flags := root.PersistentFlags()
 	flags.StringVar(&e.config, "config", "",
-		"settings `FILE`: a YAML file or a preset ("+strings.Join(conf.Presets(), ", ")+")")
-	_ = root.RegisterFlagCompletionFunc("config",
-		cobra.FixedCompletions(conf.Presets(), cobra.ShellCompDirectiveDefault))
+		"settings `FILE` in YAML")
 	choiceFlag(root, &e.logFormat, "log-format", "text", []string{"text", jsonLog},
 		"how to log to stderr: text or json")
 	flags.AddFlag(root.Flags().Lookup("log-format"))
@@ -78,14 +73,12 @@ func newRoot(e *env) *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Make data", []*cobra.Command{newSynth(e), newIngest(e)}},
 		{"Build", []*cobra.Command{newIncidence(e), newDataset(e)}},
 		{"Check", []*cobra.Command{newVerify(e), newDiff(e)}},
 		{"Look", []*cobra.Command{newInspect(e), newBench(e)}},
-		{"Select and export", []*cobra.Command{newSelect(e), newSplit(e), newExport(e)}},
-		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e), newStage(e),
-			newClean(e)}},
-		{helpGroup, []*cobra.Command{newDocs(e), newPresets(e), newVersion(e)}},
+		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e)}},
+		{"Try", []*cobra.Command{newSynth(e)}},
+		{helpGroup, []*cobra.Command{newDocs(e), newVersion(e)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
 		for _, cmd := range group.commands {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"tcbuild/internal/rebuild"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -184,87 +183,81 @@ func (c cluster) ended(t *testing.T) {
 }
 
 // A rebuild as one job is queued again, and continues, after SLURM's warning of its time limit; not
-// after scancel. If it is killed or refuses its input, SLURM sends a mail.
+// after scancel. If it refuses its input, SLURM sends a mail.
 func TestRebuildJobOnSLURM(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	c := startCluster(t)
 	dir, environment := operations(t)
-	script, err := filepath.Abs("../../conf/slurm/rebuild.sbatch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, dir, "synth", "--out", "big", "--scale", "yeast", "--samples", "60000")
 	writeFiles(t, dir, map[string]string{
-		"big.yaml": "root: data\nscale: yeast\nsamples: 60000\nvariants: [incidence, full-masks]\n",
+		"big.yaml": "root: data\ngraph: big/graph\nperturbations: big/perturbations.arrow\n" +
+			"variants: [incidence, full-masks]\n",
 		"bad.yaml": "root: data\ngraph: cell/graph\nperturbations: bad.tsv\n",
 		"bad.tsv":  "genes\nnobody\n",
 	})
 	submit := func(config string) string {
 		return c.submit(t, dir, environment, "--cpus-per-task=2", "--mem=0", "--output=%j.log",
-			"--mail-user=ann", script, config)
-	}
-	mails := func() string {
-		text, _ := os.ReadFile(filepath.Join(c.dir, "mails"))
-		return string(text)
+			"--mail-user=ann", absolute(t, "../../conf/slurm/rebuild.sbatch"), config)
 	}
 	building := func() {
 		t.Helper()
 		const begun = "data/big/.build-*/full-masks.building/.build/plan.json"
 		eventually(t, "a shard", func() bool { return len(glob(t, dir, begun)) > 0 })
 	}
-
 	id := submit("big.yaml")
+	building()
+	c.run(t, "scancel", id)
+	c.ended(t)
+	nothing(t, filepath.Join(dir, "data/big/current"))
+	if log := read(t, filepath.Join(dir, id+".log")); !strings.Contains(log, "by SIGTERM") {
+		t.Errorf("cancelled: got log %s", log)
+	}
+	id = submit("big.yaml")
 	building()
 	c.run(t, "scancel", "--batch", "--signal=USR1", id)
 	c.ended(t)
 	log := read(t, filepath.Join(dir, id+".log"))
-	for _, want := range []string{"interrupted by SIGUSR1", "stage full-masks"} {
+	for _, want := range []string{"interrupted by SIGUSR1", "published"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("got log %s, want %q in it", log, want)
 		}
 	}
-	if mails() != "" {
-		t.Errorf("got mails %s", mails())
-	}
-	must(t, dir, "verify", "data/big/current/full-masks", "--method", "edges")
 	must(t, dir, "status", "data")
-
-	config := read(t, filepath.Join(dir, "big.yaml"))
-	config = strings.Replace(config, "60000", "60001", 1)
-	writeFiles(t, dir, map[string]string{"big.yaml": config})
-	id = submit("big.yaml")
-	building()
-	c.run(t, "scancel", id)
-	c.ended(t)
-	log = read(t, filepath.Join(dir, id+".log"))
-	if strings.Count(log, "interrupted by SIGTERM") != 1 {
-		t.Errorf("cancelled: got log %s", log)
-	}
-
-	submit("big.yaml")
-	pid := 0
-	eventually(t, "a running process", func() bool {
-		state, err := rebuild.ReadState(filepath.Join(dir, "data/big"))
-		if err == nil && len(state.Working) > 0 {
-			pid = state.Working[0].PID
-		}
-		return pid > 0
-	})
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	c.ended(t)
-	execute(t, dir, "status", "data").prints(t, 4, "was killed, or its machine was lost")
 	submit("bad.yaml")
 	c.ended(t)
-	eventually(t, "mails", func() bool { return strings.Count(mails(), "Failed") == 2 })
-	execute(t, dir, "status", "data/bad").prints(t, 4, "failed    rebuild with 3: ", "nobody")
-	submit("big.yaml")
-	c.ended(t)
-	must(t, dir, "status", "data/big")
-	if left := glob(t, dir, "data/big/.[bt]*"); len(left) > 0 {
-		t.Errorf("%v was left behind", left)
+	eventually(t, "a mail", func() bool {
+		text, _ := os.ReadFile(filepath.Join(c.dir, "mails"))
+		return strings.Contains(string(text), "Failed")
+	})
+	execute(t, dir, "status", "data/bad").prints(t, 4, "failed    rebuild with 3, ", "nobody")
+}
+
+// The script for arrays builds, verifies and publishes. After a part that failed no job waits for
+// ever, and the next run of the script continues.
+func TestArrayOnSLURM(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	c := startCluster(t)
+	dir, environment := operations(t)
+	run := func() {
+		t.Helper()
+		cmd := c.command(absolute(t, "../../conf/slurm/array.sh"), "my.yaml", "3", "--mem=100",
+			"--cpus-per-task=1", "--output=%A-%a.log")
+		cmd.Dir, cmd.Env = dir, append(environment, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		c.ended(t)
 	}
+	good := read(t, filepath.Join(dir, "screen.arrow"))
+	writeFiles(t, dir, map[string]string{"screen.arrow": "junk"})
+	run()
+	execute(t, dir, "status", "data").prints(t, 4, "build ", "with 3, ")
+	writeFiles(t, dir, map[string]string{"screen.arrow": good})
+	run()
+	must(t, dir, "status", "data")
+	must(t, dir, "verify", "data/my/current/incidence")
 }
 
 // Nextflow runs parts as SLURM jobs, and tries again one whose whole job was cancelled.
@@ -273,21 +266,25 @@ func TestNextflowOnSLURM(t *testing.T) {
 	t.Parallel()
 	testrun.NeedPrograms(t, "nextflow")
 	c := startCluster(t)
-	dir, environment := workflow(t, "")
-	environment = failsOnce(t, dir, environment, map[string]string{
-		"--step build --part 2/3": "scancel $SLURM_JOB_ID; sleep 1000",
-	})
-	environment = append(environment, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
-	settings := "params.parts = 3\n" +
-		"process {\n queue = 'only'\n withLabel: serial { cpus = 1 }\n}\n" +
-		"executor { pollInterval = '1 sec'\n exitReadTimeout = '3 sec' }\n"
-	writeFiles(t, dir, map[string]string{"nextflow.config": settings})
+	dir, environment := operations(t)
+	once := "#!/bin/bash\n[[ $* == *' build '*'--part 2/3'* ]] && mkdir failed && " +
+		"{ scancel $SLURM_JOB_ID; sleep 1000; }\nPATH=${PATH#*:} exec tcbuild \"$@\"\n"
+	writeFiles(t, dir, map[string]string{"once/tcbuild": once, "nextflow.config": "params " +
+		"{ dataset = 'my'\n parts = 3 }\nprocess {\n queue = 'only'\n" +
+		" withLabel: serial { cpus = 1 }\n}\n" +
+		"executor { pollInterval = '1 sec'\n exitReadTimeout = '3 sec' }\n"})
+	if err := os.Chmod(filepath.Join(dir, "once/tcbuild"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := environment[len(environment)-1]
+	environment = append(environment, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"),
+		strings.Replace(path, "PATH=", "PATH="+dir+"/once:", 1))
 	out, ok := runIn(t, dir, environment, "nextflow", "run", absolute(t, nextflowScript),
 		"-profile", "slurm")
 	if !ok || !strings.Contains(out, "Execution is retried (1)") {
 		t.Error(out)
 	}
-	must(t, dir, "verify", "data/cell/current/incidence")
+	must(t, dir, "verify", "data/my/current/incidence")
 	must(t, dir, "status", "data")
 }
 

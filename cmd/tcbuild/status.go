@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -16,39 +13,44 @@ import (
 )
 
 func newStatus(e *env) *cobra.Command {
-	asJSON := false
+	asJSON, metrics := false, ""
 	cmd := &cobra.Command{
 		Use:   "status ROOT|ROOT/NAME|DATASET",
 		Short: "Show which datasets are up to date, what failed, and what runs",
 		Long: `Show the dataset ROOT/NAME of 'tcbuild rebuild', or all datasets in ROOT: the current
-version, when and from what it was made, how the last run ended, and what runs now. The
-exit code is 0 if all is well, 4 if something failed, was killed, is silent, or is
-damaged. An interrupted run (75) is not a failure: the next one continues.
+version, since when and from what, how the last run ended, and whether one is at work. Read
+the manifests of all variants, and compare the sizes of their files. The exit code is 0 if
+all is well, 4 if something failed since the last success, was killed, or is damaged. An
+interrupted run (75) is not a failure: the next one continues.
 
 For a DATASET of another command, published or unfinished, show its shards. A shard is
 done, running or waiting (not started, queued in the running build, or interrupted).`,
 		Example: `  tcbuild status data
   tcbuild status data/yeast --json
-  tcbuild status demo/indices`,
+  tcbuild status data --metrics-file /var/lib/prometheus/node-exporter/tcbuild.prom`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return configured(e, cmd, func(_ context.Context, args []string) error {
-		return runStatus(e, args[0], asJSON)
+	fileFlag(cmd.Flags(), &metrics, "metrics-file", beginsWith(rebuild.MetricsBegin),
+		"also write metrics to `FILE`; end its name in .prom for node_exporter's textfile collector")
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
+		overviews, err := rebuild.Overviews(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if len(overviews) == 0 {
+			return printShards(e, args[0])
+		}
+		if metrics != "" {
+			text := []byte(rebuild.Metrics(overviews))
+			if err := replace(metrics, text, rebuild.MetricsBegin); err != nil {
+				return err
+			}
+		}
+		return printOverviews(e, overviews, asJSON)
 	})
 }
 
-func runStatus(e *env, path string, asJSON bool) error {
-	overviews, err := rebuild.Overviews(path)
-	if err != nil {
-		return err
-	}
-	if len(overviews) == 0 {
-		shards, err := store.Status(path)
-		if err != nil {
-			return fmt.Errorf("read status of %s: %w", path, err)
-		}
-		return printShards(e, path, shards)
-	}
+func printOverviews(e *env, overviews []rebuild.Overview, asJSON bool) error {
 	bad := false
 	for i, o := range overviews {
 		bad = bad || len(o.Problems) > 0
@@ -73,68 +75,43 @@ func runStatus(e *env, path string, asJSON bool) error {
 
 // describe returns the lines that status prints for a dataset.
 func describe(o rebuild.Overview, now time.Time) []string {
-	ago := func(at time.Time) string { return humanize.RelTime(at, now, "ago", "from now") }
-	clock := func(at time.Time) string { return at.Local().Format(time.DateTime) }
+	at := func(at time.Time) string {
+		return fmt.Sprintf("%s (%s)", humanize.RelTime(at, now, "ago", "from now"),
+			at.Local().Format(time.DateTime))
+	}
 	lines := []string{o.Path}
 	line := func(name, format string, args ...any) {
 		lines = append(lines, fmt.Sprintf("  %-9s ", name)+oneLine(fmt.Sprintf(format, args...)))
 	}
-	switch c := o.Current; {
-	case c == nil:
+	if o.Version == "" {
 		line("current", "none yet")
-	default:
-		line("current", "%s, made %s (%s), %s samples",
-			c.Version, ago(c.Made), clock(c.Made), humanCount(c.Samples))
-		inputs := slices.Clone(c.Inputs)
-		if more := len(inputs) - shownInputs; more > 0 {
-			inputs = append(inputs[:shownInputs], fmt.Sprintf("%d more", more))
-		}
-		line("from", "%s; by %s", strings.Join(inputs, ", "), c.Program)
+	} else {
+		line("current", "%s, since %s, %s samples", o.Version, at(o.Since), humanCount(o.Samples))
 	}
-	if !o.State.UpToDate.IsZero() {
-		scrubbed := "never"
-		if !o.State.Scrubbed.IsZero() {
-			scrubbed = ago(o.State.Scrubbed)
-		}
-		line("verified", "up to date %s; files compared with their digests %s",
-			ago(o.State.UpToDate), scrubbed)
+	if o.Record != nil {
+		line("from", "%d inputs, by %s", len(o.Record.Inputs), o.Record.Program)
 	}
-	if last := o.State.Last; last != nil {
-		how := fmt.Sprintf("done, %d stages run", last.Ran)
-		if len(last.Failures) > 0 {
-			how = fmt.Sprintf("ended with %d", last.Failures[0].ExitCode)
+	if s := o.State; !s.Begin.IsZero() {
+		how := fmt.Sprintf("ended with %d, took %s", s.ExitCode, s.End.Sub(s.Begin).Round(time.Second))
+		if s.End.IsZero() {
+			how = fmt.Sprintf("process %d on %s", s.PID, s.Host)
 		}
-		line("last run", "%s; began %s (%s), took %s",
-			how, ago(last.Begin), clock(last.Begin), last.End.Sub(last.Begin).Round(time.Second))
-		for _, f := range last.Failures {
-			failure(line, f)
+		line("last run", "%s, began %s: %s", s.Task, at(s.Begin), how)
+	}
+	if !o.State.Success.IsZero() {
+		line("success", "%s", at(o.State.Success))
+	}
+	if f := o.State.Failure; f != nil {
+		line("failed", "%s with %d, %s: %s", f.Task, f.ExitCode, at(f.At), f.Error)
+		if f.Hint != "" {
+			line("hint", "%s", f.Hint)
 		}
 	}
-	if run := o.State.Run; run != nil && run.Parts > 0 {
-		line("now", "run %s began %s: %d of %d parts built, %d verified",
-			run.ID, ago(run.Begin), len(run.Built), run.Parts, len(run.Verified))
+	if o.Running {
+		line("runs", "somebody is at work")
 	}
-	if run := o.State.Run; run != nil {
-		for _, f := range run.Failures {
-			failure(line, f)
-		}
-	}
-	for i, p := range o.State.Working {
-		if i == shownProcesses {
-			line("", "and %d more", len(o.State.Working)-i)
-			break
-		}
-		doing := cmp.Or(p.Stage, "begins")
-		if p.Total > 0 {
-			share := 100 * float64(p.Done) / float64(p.Total)
-			doing += fmt.Sprintf(" %.0f%% of %s samples", share, humanCount(p.Total))
-		}
-		line("runs", "%s on %s, process %d of %s, since %s: %s; seen %s",
-			p.Task, p.Host, p.PID, p.User, clock(p.Begin), doing, ago(p.Seen))
-	}
-	if o.HeldBack && o.Current != nil {
-		line("held back", "current stays at %s in place of %s, as somebody chose; "+
-			"'tcbuild rebuild --forward' ends this", o.Current.Version, o.State.Current)
+	if o.Held {
+		line("held", "current stays where it is, until the file hold is removed")
 	}
 	for _, problem := range o.Problems {
 		line("PROBLEM", "%s", problem)
@@ -142,18 +119,13 @@ func describe(o rebuild.Overview, now time.Time) []string {
 	return lines
 }
 
-const shownProcesses, shownInputs = 5, 4
-
-func failure(line func(name, format string, args ...any), f rebuild.Failure) {
-	line("failed", "%s with %d: %s", f.Task, f.ExitCode, f.Error)
-	if f.Hint != "" {
-		line("hint", "%s", f.Hint)
-	}
-}
-
 // printShards prints one line per shard, and their counts; for a dataset of the incidence variant,
 // which has no shards, a single line.
-func printShards(e *env, path string, shards []store.ShardStatus) error {
+func printShards(e *env, path string) error {
+	shards, err := store.Status(path)
+	if err != nil {
+		return fmt.Errorf("read status of %s: %w", path, err)
+	}
 	counts := make(map[store.ShardState]int)
 	var rows [][]string
 	for _, shard := range shards {

@@ -35,8 +35,14 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
   tcbuild synth --out big --scale yeast --samples 1000000 --seed 7
   tcbuild synth --out small scale=yeast samples=100`,
 	}
-	outFlag(cmd.Flags(), &o.out, "out", newOutput, "folder to create: `DIR`")
-	synthFlags(cmd, &o)
+	flags := cmd.Flags()
+	outFlag(flags, &o.out, "out", newOutput, "folder to create: `DIR`")
+	choiceFlag(cmd, &o.scale, "scale", synth.Tiny.Name, []string{synth.Tiny.Name, synth.Yeast.Name},
+		"size of the graph: tiny or yeast")
+	intFlag(flags, &o.samples, "samples", 0, 0,
+		"number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
+			humanCount(synth.Yeast.Samples)+" at yeast)")
+	seedFlag(flags, &o.seed)
 	require(cmd, "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		if err := o.check(); err != nil {
@@ -44,17 +50,6 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 		}
 		return runSynth(ctx, e, o)
 	})
-}
-
-// synthFlags declares the flags that determine synthetic input.
-func synthFlags(cmd *cobra.Command, o *synthOptions) {
-	flags := cmd.Flags()
-	choiceFlag(cmd, &o.scale, "scale", synth.Tiny.Name, []string{synth.Tiny.Name, synth.Yeast.Name},
-		"size of the graph: tiny or yeast")
-	intFlag(flags, &o.samples, "samples", 0, 0,
-		"number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
-			humanCount(synth.Yeast.Samples)+" at yeast)")
-	seedFlag(flags, &o.seed)
 }
 
 // check finds the scale, and replaces 0 samples by its default.
@@ -78,11 +73,12 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 		if err := graph.Write(filepath.Join(dir, "graph"), made); err != nil {
 			return err
 		}
-		logGraph(e, "made graph", made)
-
+		_, edges := made.Size()
+		e.log.Info("made graph", "genes", made.Genes.Len(), "reactions", made.Reactions.Len(),
+			"metabolites", made.Metabolites.Len(), "edge_types", len(made.Edges), "edges", edges)
 		bar := newProgress(e, "perturbations", o.samples)
 		defer bar.Done()
-		source := &watched{SampleSource: synth.Samples(o.size, o.seed, o.samples), progress: bar}
+		source := watched{synth.Samples(o.size, o.seed, o.samples), bar}
 		if err := samples.Write(ctx, filepath.Join(dir, "perturbations.arrow"), source,
 			made.Genes); err != nil {
 			return err
@@ -90,14 +86,4 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 		e.log.Info("made perturbations", "samples", o.samples)
 		return nil
 	})
-}
-
-// logGraph logs the size of a graph.
-func logGraph(e *env, what string, graph *ingest.Graph) {
-	_, edges := graph.Size()
-	e.log.Info(what, "genes", graph.Genes.Len(), "reactions", graph.Reactions.Len(),
-		"metabolites", graph.Metabolites.Len(), "edge_types", len(graph.Edges), "edges", edges)
-	if columns := graph.LeftOut(); len(columns) > 0 {
-		e.log.Warn("ignoring columns of the graph", "columns", fault.List(columns))
-	}
 }

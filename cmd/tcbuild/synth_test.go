@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +22,7 @@ func TestSynth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	perturbations, err := samples.Open(samples.Named("deep/demo/perturbations.arrow"), graph)
+	perturbations, err := samples.Open(samples.Spec{File: "deep/demo/perturbations.arrow"}, graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +61,11 @@ func TestSynthIsReproducible(t *testing.T) {
 func TestSynthErrors(t *testing.T) {
 	const whole = ", expected a whole decimal number, 0 or more"
 	for args, want := range map[string]string{
-		"synth --out x --scale huge":   "found \"huge\", expected tiny or yeast",
-		"synth --out x --samples -1":   "read --samples: found \"-1\"" + whole,
-		"synth --out . ":               "write .: it already exists",
-		"synth --out x --seed minus":   "read --seed: found \"minus\"" + whole,
-		"synth --config quickstart ~s": "found no key s to remove",
+		"synth --out x --scale huge": "found \"huge\", expected tiny or yeast",
+		"synth --out x --samples -1": "read --samples: found \"-1\"" + whole,
+		"synth --out . ":             "write .: it already exists",
+		"synth --out x --seed minus": "read --seed: found \"minus\"" + whole,
+		"synth --out x ~s":           "found argument \"~s\"",
 		"synth --out x --samples 17179869185": "found --samples 17179869185, " +
 			"expected at most the 17,179,869,184 that",
 	} {
@@ -84,4 +86,23 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// inFolder runs commands, in this process, in a fresh folder with some files.
+func inFolder(
+	t *testing.T, files map[string]string, runs ...string,
+) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range runs {
+		var out, errs bytes.Buffer
+		code = run(context.Background(), strings.Fields(args), &out, &errs)
+		stdout, stderr = out.String(), errs.String()
+	}
+	return code, stdout, stderr
 }

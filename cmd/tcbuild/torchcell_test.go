@@ -1,18 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"tcbuild/ingest"
-	"tcbuild/internal/inspect"
 	"tcbuild/internal/testing/lmdbtest"
 )
 
@@ -97,73 +93,6 @@ func TestTorchcellStore(t *testing.T) {
 	}
 	must(t, f.dir, "rebuild", "--root", "root", "--dataset", "set", "--graph", "graph",
 		"--perturbations", "processed/lmdb", "variants=[indices]")
-	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
-		"ingested.tsv")
-	const printed = "samples: 150 of 150 entries of lmdb\n" +
-		"genotypes: 135; repeated: 13, in 28 samples; all are kept\n" +
-		"phenotypes: fitness, fitness_se\n" +
-		"attributes: experiment_type, temperature, perturbation_type\ncolumns left out: none\n"
-	if o.stdout != printed {
-		t.Errorf("got %q, want %q", o.stdout, printed)
-	}
-	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "ingested.tsv", "--out",
-		"ingested", "--attributes", attributes)
-	contentOf := func(name string) string {
-		return manifestOf(t, filepath.Join(f.dir, name)).LogicalContent
-	}
-	if got, want := contentOf("ingested"), contentOf("indices"); got != want {
-		t.Errorf("ingested: logical content %s, want %s", got, want)
-	}
-	summary := func(path string) *inspect.PerturbationSummary {
-		var s inspect.PerturbationSummary
-		err := json.Unmarshal(
-			[]byte(must(t, f.dir, "inspect", path, "--graph", "graph", "--json").stdout), &s,
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &s
-	}
-	// inspect knows no flags for columns, and a table does not say what a column is a statistic of
-	must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
-		"texts.tsv", "--attributes", "experiment_type,perturbation_type")
-	got, want := summary("processed/lmdb"), summary("texts.tsv")
-	a := got.Attributes[1]
-	if a.Name != "temperature" || a.Numbers == nil || a.Values+a.Missing != 150 {
-		t.Errorf("inspect: found the attribute %+v, expected a temperature", a)
-	}
-	if of := got.Phenotypes[1].StatisticOf; of != "fitness" {
-		t.Errorf("inspect: found fitness_se as a statistic of %q, expected fitness", of)
-	}
-	if got.Kinds["damp"] != 290 {
-		t.Errorf("inspect: found kinds %v, expected 290 damp", got.Kinds)
-	}
-	got.Attributes, got.Phenotypes[1].StatisticOf = slices.Delete(got.Attributes, 1, 2), ""
-	if !reflect.DeepEqual(got, want) || got.Samples != 150 {
-		t.Errorf("inspect: got %+v, want %+v", got, want)
-	}
-}
-
-// A filter keeps the same samples of a store as of the table.
-func TestTorchcellStoreFiltered(t *testing.T) {
-	t.Parallel()
-	f := torchcellFixture(t)
-	content := make(map[string]bool)
-	for _, set := range []string{"numbers.tsv", "processed/lmdb", "conversion/lmdb"} {
-		out := strings.ReplaceAll(set, "/", "-") + ".kept"
-		must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", set, "--out", out,
-			"--attributes", "experiment_type,temperature,perturbation_type", "--where",
-			`temperature == 30 and not missing(fitness_se) and perturbation_type contains "damp"`)
-		m := manifestOf(t, filepath.Join(f.dir, out))
-		if m.Samples != 15 || m.Account.Sum(ingest.WhereNotTrue) != 135 {
-			t.Errorf("%s: found %d samples and %d left out, expected 15 and 135", set, m.Samples,
-				m.Account.Sum(ingest.WhereNotTrue))
-		}
-		content[m.LogicalContent] = true
-	}
-	if len(content) != 1 {
-		t.Errorf("found %d logical contents, expected one", len(content))
-	}
 }
 
 func TestTorchcellStoreRefused(t *testing.T) {
@@ -176,8 +105,8 @@ func TestTorchcellStoreRefused(t *testing.T) {
 
 	execute(t, f.dir, with(build, "processed")...).refused(t, 3,
 		"processed: found a folder without data.mdb")
-	execute(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out",
-		"out.tsv", "id_column=strain").refused(t, 2, "id_column: it does not apply to a store")
+	execute(t, f.dir, with(build, "processed/lmdb", "id_column=strain")...).refused(t, 2,
+		"found id_column, which does not apply to a torchcell store")
 
 	writeFiles(t, f.dir, map[string]string{"conversion/STAGE_COMPLETE": "\n"})
 	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3,
@@ -186,8 +115,6 @@ func TestTorchcellStoreRefused(t *testing.T) {
 
 	lmdbtest.Write(t, filepath.Dir(data), maps.All(map[string]string{"500": `{"experiment": {}}`}))
 	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3,
-		`processed/lmdb: record 500: found no "genotype"`)
-	execute(t, f.dir, "inspect", "processed/lmdb").refused(t, 3,
 		`processed/lmdb: record 500: found no "genotype"`)
 
 	if err := os.Truncate(data, 40_000); err != nil {

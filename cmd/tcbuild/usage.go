@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,26 +17,16 @@ func usageError(cmd *cobra.Command, err error) error {
 		prefix(cmd), err)
 }
 
-// flagError is usageError for flags: the hint for an unknown flag is the setting of its name or the
-// nearest flag, the hint for a wrong value what the flag is for. A flag after an unknown command is
-// not what is wrong.
+// flagError is usageError for flags: the hint for an unknown flag is the nearest one, the hint for a
+// wrong value what the flag is for. A flag after an unknown command is not what is wrong.
 func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if ok && unknown.GetSpecifiedShortnames() == "" {
-		key := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_")
-		if slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
-			return fault.New(fault.Usage, "it is a setting: write "+key+"=VALUE", "%s%w",
-				prefix(cmd), err)
-		}
 		if nearest := fault.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
 			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w",
-				prefix(cmd), err)
-		}
-		if others := commandsWith(cmd.Root(), unknown.GetSpecifiedName()); len(others) > 0 {
-			return fault.New(fault.Usage, "it is a flag of "+strings.Join(others, ", "), "%s%w",
 				prefix(cmd), err)
 		}
 	}
@@ -47,17 +36,6 @@ func flagError(cmd *cobra.Command, err error) error {
 			"read --%s: found %q, expected %s", flag.Name, invalid.GetValue(), expectedOf(flag))
 	}
 	return usageError(cmd, err)
-}
-
-// commandsWith are the commands that have a flag.
-func commandsWith(cmd *cobra.Command, flag string) (paths []string) {
-	if cmd.LocalNonPersistentFlags().Lookup(flag) != nil {
-		paths = append(paths, "'"+cmd.CommandPath()+"'")
-	}
-	for _, sub := range cmd.Commands() {
-		paths = append(paths, commandsWith(sub, flag)...)
-	}
-	return paths
 }
 
 // checkArguments compares positional arguments with those that the command's usage line names
@@ -109,9 +87,6 @@ func require(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// presets are examples of settings for the commands that are of little use without.
-var presets = map[string]string{"tcbuild rebuild": "quickstart", "tcbuild ingest graph": "yeast"}
-
 // missingFlags returns an error that names every required flag without a value from the command
 // line or the settings.
 func missingFlags(cmd *cobra.Command) error {
@@ -130,9 +105,5 @@ func missingFlags(cmd *cobra.Command) error {
 		are = " are missing"
 	}
 	hint := fmt.Sprintf("see '%s --help'", cmd.CommandPath())
-	if preset := presets[cmd.CommandPath()]; preset != "" && !cmd.Flags().Changed("config") {
-		hint = fmt.Sprintf("name a settings file, or try '%s --config %s'", cmd.CommandPath(),
-			preset)
-	}
 	return fault.New(fault.Usage, hint, "%s%s%s", prefix(cmd), strings.Join(missing, ", "), are)
 }

@@ -23,7 +23,6 @@ func TestWrongUsage(t *testing.T) {
 		{"unknown flag", with(buildArgs, "--shrads", "2"), "dataset: unknown flag: --shrads"},
 		{"unknown command", []string{"datset"}, `unknown command "datset"`},
 		{"unknown command with a flag", []string{"datset", "--mode", "indices"}, `unknown command "datset"`},
-		{"unknown kind of ingest with a flag", []string{"ingest", "gaph", "--out", "o"}, `ingest: unknown command "gaph"`},
 		{"no mode", []string{"dataset", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "out"}, "dataset: --mode is missing"},
 		{"no graph", []string{"dataset", "--mode", "indices", "--perturbations", "sets.tsv", "--out", "out"}, "dataset: --graph is missing"},
 		{"no perturbations", []string{"dataset", "--mode", "indices", "--graph", "graph", "--out", "out"}, "dataset: --perturbations is missing"},
@@ -50,15 +49,6 @@ func TestWrongUsage(t *testing.T) {
 		{"inspect a wrong range", []string{"inspect"}, "inspect: "},
 	} {
 		t.Run(c.name, func(t *testing.T) { faulty(t, 2, nil, c.args, c.want) })
-	}
-}
-
-// The hint for a flag of another command says whose it is.
-func TestFlagOfAnotherCommand(t *testing.T) {
-	root := newRoot(newEnv(io.Discard, io.Discard))
-	root.SetArgs([]string{"incidence", "--mode", "indices"})
-	if hint := fault.HintOf(root.Execute()); hint != "it is a flag of 'tcbuild dataset'" {
-		t.Errorf("got hint %q", hint)
 	}
 }
 
@@ -134,8 +124,7 @@ func checkHint(args []string, hint string) {
 	}
 }
 
-// reads reports whether a command reads a setting, as a flag or section.
+// reads reports whether a command reads a setting, as a flag.
 func reads(cmd *cobra.Command, key string) bool {
-	isSection := slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key)
-	return isSection || cmd.Flag(strings.ReplaceAll(key, "_", "-")) != nil
+	return cmd.Flag(strings.ReplaceAll(key, "_", "-")) != nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tcbuild/encode"
 	"tcbuild/gpuverify"
 	"tcbuild/store"
 )
@@ -27,12 +28,18 @@ type buildInfo struct {
 	CUDA          bool   `json:"cuda"`
 	LMDB          string `json:"lmdb"`
 	FormatVersion int    `json:"format_version"` // of the datasets that it writes and reads
+	// by variant, the default first
+	Codecs map[encode.Mode][]string `json:"codecs"`
 }
 
 // thisBuild has the commit from release/program.sh, or as the Go toolchain recorded it.
 func thisBuild() buildInfo {
 	b := buildInfo{Version: version, Commit: "unknown", Go: "unknown Go", CUDA: gpuverify.HasCUDA,
-		LMDB: store.LMDBVersion(), FormatVersion: store.FormatVersion}
+		LMDB: store.LMDBVersion(), FormatVersion: store.FormatVersion,
+		Codecs: make(map[encode.Mode][]string)}
+	for _, mode := range []encode.Mode{encode.Indices, encode.FullMasks} {
+		b.Codecs[mode] = encode.Codecs(mode)
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -67,7 +74,7 @@ func newVersion(e *env) *cobra.Command {
 	cmd := &cobra.Command{Use: "version",
 		Short: "Print the version and the commit it was built from"}
 	cmd.Flags().BoolVar(&asJSON, "json", false,
-		"print JSON, including CUDA support, LMDB's version and the format version of datasets")
+		"print JSON, with CUDA support, LMDB's version, and the format and codecs of datasets")
 	return configured(e, cmd, func(context.Context, []string) error {
 		if asJSON {
 			return e.json(thisBuild())
@@ -75,4 +82,14 @@ func newVersion(e *env) *cobra.Command {
 		_, err := fmt.Fprintln(e.stdout, "tcbuild", buildVersion())
 		return err
 	})
+}
+
+// identity tells programs apart that may build other data: releases by their version, and all other
+// builds by the executable's digest.
+func identity() (string, error) {
+	if commit != "" && !strings.HasSuffix(commit, "-dirty") {
+		return buildVersion(), nil // by release/program.sh, of a commit without changes
+	}
+	file, err := store.HashFile("/proc/self", "exe") // what runs, whatever has its name now
+	return fmt.Sprintf("%s, sha256 %.24s", buildVersion(), file.SHA256), err
 }

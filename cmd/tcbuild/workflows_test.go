@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,166 +16,42 @@ import (
 	"tcbuild/internal/testing/testrun"
 )
 
-// The workflows for Snakemake and Nextflow run all steps, retry one that exits with 75, and do
-// nothing when nothing has changed. They notice an older file in place of an input, and a bad input
-// leaves the dataset as it was.
-func TestWorkflows(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	for _, c := range []struct {
-		program string
-		args    []string
-		idle    string
-	}{
-		{
-			"snakemake",
-			[]string{"--cores", "2", "--snakefile", absolute(t, snakefile)},
-			"Nothing to be done",
-		},
-		{
-			"nextflow",
-			[]string{"run", "-resume", absolute(t, nextflowScript)},
-			"Cached process > PUBLISH",
-		},
-	} {
-		t.Run(c.program, func(t *testing.T) {
-			t.Parallel()
-			testrun.NeedPrograms(t, c.program)
-			dir, environment := workflow(t, "parts: 3\n")
-			environment = failsOnce(t, dir, environment,
-				map[string]string{"--step build": "exit 75"})
-			run := func() (string, bool) { return runIn(t, dir, environment, c.program, c.args...) }
-			report := filepath.Join(dir, "results/cell/verify-incidence.json")
-			current := filepath.Join(dir, "data/cell/current")
-
-			if out, ok := run(); !ok || !strings.Contains(read(t, report), `"differences": 0`) {
-				t.Fatal(out)
-			}
-			if len(glob(t, dir, "failed-*")) == 0 {
-				t.Error("no step was interrupted")
-			}
-			if out, ok := run(); !ok || !strings.Contains(out, c.idle) {
-				t.Errorf("again: got %s", out)
-			}
-			version, err := os.Readlink(current)
-			if err != nil {
-				t.Fatal(err)
-			}
-			replaceScreen(t, dir, []byte("junk"))
-			if out, ok := run(); ok {
-				t.Errorf("junk passes: %s", out)
-			}
-			if now, _ := os.Readlink(current); now != version {
-				t.Errorf("junk replaced %s by %s", version, now)
-			}
-			must(t, dir, "verify", "data/cell/current/incidence")
-			must(t, dir, "synth", "--out", "other", "samples=61")
-			replaceScreen(t, dir, []byte(read(t, filepath.Join(dir, "other/perturbations.arrow"))))
-			if out, ok := run(); !ok || !strings.Contains(read(t, report), `"samples": 61`) {
-				t.Errorf("other input: got %s", out)
-			}
-			if m := manifestOf(t, filepath.Join(current, "incidence")); m.Samples != 61 {
-				t.Errorf("got %d samples, expected 61", m.Samples)
-			}
-		})
-	}
-}
-
-func TestSnakemakeLint(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	testrun.NeedPrograms(t, "snakemake")
-	dir, environment := workflow(t, "")
-	run := func(how string) (string, bool) {
-		return runIn(t, dir, environment, "snakemake", how, "--snakefile", absolute(t, snakefile))
-	}
-	if out, ok := run("--lint"); !ok || !strings.Contains(out, "in a good condition") {
-		t.Error(out)
-	}
-	writeFiles(t, dir, map[string]string{
-		"config/config.yaml": "root: data\ndataset: a b\nperturbations: screen.arrow\n" +
-			"variants: [masks]\nparts: 0\n",
-	})
-	if out, ok := run("-n"); ok {
-		t.Errorf("a wrong configuration passes: %s", out)
-	}
-}
-
-func TestNextflowStubs(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	testrun.NeedPrograms(t, "nextflow")
-	dir, environment := workflow(t, "")
-	out, ok := runIn(t, dir, with(environment, nextflowQuiet...),
-		"nextflow", "run", absolute(t, nextflowScript), "-stub-run")
-	if !ok {
-		t.Error(out)
-	}
-	nothing(t, filepath.Join(dir, "data"))
-}
-
-// workflow adds a configuration for both engines to the folder of operations.
-func workflow(t *testing.T, more string) (dir string, environment []string) {
+// operations is a folder, with a space and a quote in its name, that has what docs/OPERATIONS.md
+// assumes, and a PATH with the program.
+func operations(t *testing.T) (dir string, environment []string) {
 	t.Helper()
-	dir, environment = operations(t)
-	config := "root: data\ndataset: cell\ngraph: cell/graph\nperturbations: screen.arrow\n" + more
-	if !strings.Contains(more, "variants") {
-		config += "variants: [incidence]\n"
-	}
-	if !strings.Contains(more, "parts") {
-		config += "parts: 2\n"
-	}
-	writeFiles(t, dir, map[string]string{
-		"config/config.yaml": config,
-		"nextflow.config":    "params.parts = 3\n",
-	})
-	return dir, environment
-}
-
-// replaceScreen puts an older file in place of the perturbation set.
-func replaceScreen(t *testing.T, dir string, content []byte) {
-	t.Helper()
-	next, old := filepath.Join(dir, "next"), time.Now().Add(-240*time.Hour)
-	err := errors.Join(os.WriteFile(next, content, 0o644), os.Chtimes(next, old, old),
-		os.Rename(next, filepath.Join(dir, "screen.arrow")))
+	dir, bin := filepath.Join(t.TempDir(), "o'brien's data"), t.TempDir()
+	executable, err := os.Executable()
+	err = errors.Join(err, os.Mkdir(dir, 0o755),
+		os.Symlink(executable, filepath.Join(bin, "tcbuild")))
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-const (
-	snakefile      = "../../conf/snakemake/workflow/Snakefile"
-	nextflowScript = "../../conf/nextflow/main.nf"
-)
-
-var nextflowQuiet = []string{
-	"NXF_ANSI_LOG=false", "NXF_OFFLINE=true", "NXF_DISABLE_CHECK_LATEST=true",
-}
-
-// failsOnce shadows tcbuild, in the PATH, with a script that fails the first time each of these
-// steps runs, by its command, and otherwise runs tcbuild.
-func failsOnce(
-	t *testing.T, dir string, environment []string, commands map[string]string,
-) []string {
-	t.Helper()
-	script := "#!/bin/bash\n"
-	for _, step := range slices.Sorted(maps.Keys(commands)) {
-		failed := fmt.Sprintf("%s/failed-%x", dir, step)
-		script += "[[ $* == *'" + step + "'* ]] && mkdir '" + failed + "' 2>/dev/null && { " +
-			commands[step] + "; }\n"
-	}
-	script += "PATH=${PATH#*:} exec tcbuild \"$@\"\n"
-	writeFiles(t, dir, map[string]string{"once/tcbuild": script})
-	if err := os.Chmod(filepath.Join(dir, "once/tcbuild"), 0o755); err != nil {
+	must(t, dir, "synth", "--out", "cell", "samples=60")
+	if err := os.Rename(filepath.Join(dir, "cell/perturbations.arrow"),
+		filepath.Join(dir, "screen.arrow")); err != nil {
 		t.Fatal(err)
 	}
-	path := ""
-	for _, variable := range environment {
-		if value, ok := strings.CutPrefix(variable, "PATH="); ok {
-			path = value
-		}
-	}
-	return with(environment, with(nextflowQuiet, "PATH="+filepath.Join(dir, "once")+":"+path)...)
+	writeFiles(t, dir, map[string]string{
+		"my.yaml": "root: data\ngraph: cell/graph\nperturbations: screen.arrow\n" +
+			"variants: [incidence]\n",
+		"config/config.yaml": "root: data\ndataset: my\ngraph: cell/graph\n" +
+			"perturbations: screen.arrow\nvariants: [incidence]\nparts: 3\n",
+		"nextflow.config": "params { dataset = 'my'\n parts = 3 }\n",
+	})
+	environment = append(os.Environ(), modeVariable+"=main", "NXF_ANSI_LOG=false",
+		"NXF_OFFLINE=true", "NXF_DISABLE_CHECK_LATEST=true", "PATH="+bin+":"+os.Getenv("PATH"))
+	return dir, environment
+}
+
+func runIn(
+	t *testing.T, dir string, environment []string, name string, args ...string,
+) (output string, ok bool) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, environment
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
 }
 
 func absolute(t *testing.T, path string) string {
@@ -183,4 +61,260 @@ func absolute(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+const (
+	snakefile      = "../../conf/snakemake/workflow/Snakefile"
+	nextflowScript = "../../conf/nextflow/main.nf"
+)
+
+// ways are the workflows in conf that bring data/my up to date in the folder of operations, as a
+// shell's commands.
+func ways(t *testing.T) map[string]string {
+	t.Helper()
+	cron := read(t, "../../conf/cron/tcbuild")
+	_, night, _ := strings.Cut(cron, " data cd /srv/data && ")
+	unit := read(t, "../../conf/systemd/tcbuild@.service")
+	systemd := ""
+	for _, command := range regexp.MustCompile(`(?m)^Exec\w+=-?(.*)$`).
+		FindAllStringSubmatch(unit, -1) {
+		systemd += command[1] + "\nlast=$?; code=${code:-$last}\n"
+	}
+	inPlace := strings.NewReplacer("/usr/local/bin/", "", "%i", "my",
+		"/var/lib/prometheus/node-exporter/", "")
+	return map[string]string{
+		"cron":      inPlace.Replace(night),
+		"systemd":   inPlace.Replace(systemd) + "exit $code",
+		"snakemake": "snakemake --cores 2 --snakefile '" + absolute(t, snakefile) + "'",
+		"nextflow":  "nextflow run -resume '" + absolute(t, nextflowScript) + "'",
+	}
+}
+
+// Every way brings the dataset up to date whatever has happened to it: other inputs, also with old
+// times, other variants, another program, lost and damaged versions, a second way on the same root.
+func TestWays(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	for name, command := range ways(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name == "snakemake" || name == "nextflow" {
+				testrun.NeedPrograms(t, name)
+			}
+			w := way{t: t, command: command}
+			w.dir, w.environment = operations(t)
+			first := w.succeeds("first")
+			if again := w.succeeds("again"); again != first {
+				t.Errorf("again: got version %s, want %s", again, first)
+			}
+			screen := read(t, w.path("screen.arrow"))
+			w.replace("junk")
+			w.fails("junk", 3)
+			must(t, w.dir, "synth", "--out", "other", "samples=61")
+			w.replace(read(t, w.path("other/perturbations.arrow")))
+			second := w.succeeds("other input")
+			if m := manifestOf(t, w.path("data/my/current/incidence")); m.Samples != 61 {
+				t.Errorf("got %d samples, expected 61", m.Samples)
+			}
+			w.replace(screen)
+			w.is("input as before", first)
+
+			w.damage(second)
+			w.is("damage elsewhere", first)
+			w.damage(first)
+			w.fails("damage", 4)
+			w.is("after damage", first)
+
+			for _, lost := range []string{"current", first, first + "/incidence"} {
+				if err := os.RemoveAll(w.path("data/my/" + lost)); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(lost, "/") {
+					w.fails("a lost variant", 4)
+				}
+				w.is("lost "+lost, first)
+			}
+			w.environment = append(w.environment, commitVariable+"=another")
+			if w.succeeds("another program") == first {
+				t.Error("another program built nothing")
+			}
+			w.environment = w.environment[:len(w.environment)-1]
+			w.is("program as before", first)
+
+			must(t, w.dir, "rebuild", "--config", "my.yaml", "variants=[indices]")
+			w.is("after a second way", first)
+			for name, text := range map[string]string{
+				"my.yaml": "[incidence]", "config/config.yaml": "[incidence]",
+			} {
+				writeFiles(t, w.dir, map[string]string{name: strings.Replace(read(t, w.path(name)),
+					text, "[incidence, indices]", 1)})
+			}
+			writeFiles(t, w.dir, map[string]string{"nextflow.config": "params { dataset = 'my'\n" +
+				" parts = 3\n variants = ['incidence', 'indices'] }\n"})
+			w.succeeds("other variants")
+			must(t, w.dir, "verify", "data/my/current/indices")
+		})
+	}
+}
+
+// way is a workflow in a folder of operations.
+type way struct {
+	t           *testing.T
+	dir         string
+	environment []string
+	command     string
+}
+
+func (w way) path(name string) string { return filepath.Join(w.dir, name) }
+
+// succeeds runs the workflow, and returns the key of the current version.
+func (w way) succeeds(what string) string {
+	w.t.Helper()
+	if out, ok := runIn(w.t, w.dir, w.environment, "bash", "-c", w.command); !ok {
+		w.t.Fatalf("%s: %s", what, out)
+	}
+	must(w.t, w.dir, "status", "data")
+	must(w.t, w.dir, "verify", "data/my/current/incidence")
+	key, _ := os.Readlink(w.path("data/my/current"))
+	return key
+}
+
+func (w way) is(what, want string) {
+	w.t.Helper()
+	if got := w.succeeds(what); got != want {
+		w.t.Errorf("%s: got version %s, want %s", what, got, want)
+	}
+}
+
+// fails runs the workflow, which must fail, as status says until the next success.
+func (w way) fails(what string, code int) {
+	w.t.Helper()
+	out, ok := runIn(w.t, w.dir, w.environment, "bash", "-c", w.command)
+	if ok {
+		w.t.Errorf("%s: it passes: %s", what, out)
+	}
+	execute(w.t, w.dir, "status", "data").prints(w.t, 4, fmt.Sprintf("with %d, ", code))
+}
+
+// replace puts an older file in place of the perturbation set.
+func (w way) replace(content string) {
+	w.t.Helper()
+	next, old := w.path("next"), time.Now().Add(-240*time.Hour)
+	err := errors.Join(os.WriteFile(next, []byte(content), 0o644), os.Chtimes(next, old, old),
+		os.Rename(next, w.path("screen.arrow")))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w way) damage(version string) {
+	w.t.Helper()
+	path := w.path("data/my/" + version + "/incidence/incidence.positions")
+	if err := os.WriteFile(path, []byte(flipped(read(w.t, path), 9)), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestSnakemakeLint(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	testrun.NeedPrograms(t, "snakemake")
+	dir, environment := operations(t)
+	run := func(how string) (string, bool) {
+		return runIn(t, dir, environment, "snakemake", how, "--snakefile", absolute(t, snakefile))
+	}
+	if out, ok := run("--lint"); !ok || !strings.Contains(out, "in a good condition") {
+		t.Error(out)
+	}
+	writeFiles(t, dir, map[string]string{"config/config.yaml": "root: data\ndataset: a b\n" +
+		"graph: g\nperturbations: screen.arrow\nvariants: [masks]\nparts: 0\n"})
+	if out, ok := run("-n"); ok {
+		t.Errorf("a wrong configuration passes: %s", out)
+	}
+}
+
+func TestNextflowStubs(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	testrun.NeedPrograms(t, "nextflow")
+	dir, environment := operations(t)
+	out, ok := runIn(t, dir, environment, "nextflow", "run", absolute(t, nextflowScript),
+		"-stub-run")
+	if !ok {
+		t.Error(out)
+	}
+	nothing(t, filepath.Join(dir, "data"))
+}
+
+// The example of docs/OPERATIONS.md works, and so do the commands of its tasks.
+func TestSettingsOfOperations(t *testing.T) {
+	t.Parallel()
+	dir, environment := operations(t)
+	page := read(t, "../../docs/OPERATIONS.md")
+	example := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(page)
+	writeFiles(t, dir, map[string]string{"my.yaml": example[1]})
+	commands := regexp.MustCompile("(?m)^(tcbuild .*?)( *#.*)?$").FindAllStringSubmatch(page, -1)
+	if len(commands) < 4 {
+		t.Errorf("found %d commands", len(commands))
+	}
+	for _, command := range commands {
+		line := strings.ReplaceAll(command[1], "3/16", "1/1")
+		line = strings.ReplaceAll(line, "--parts 16", "--parts 1")
+		if out, ok := runIn(t, dir, environment, "bash", "-c", line); !ok {
+			t.Errorf("%s: %s", line, out)
+		}
+	}
+	must(t, dir, "verify", "data/my/current/indices")
+}
+
+// The alerts in conf are valid, and Prometheus raises each in its case and no other, from the
+// series that status writes.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	testrun.NeedPrograms(t, "promtool")
+	dir, environment := operations(t)
+	writeFiles(t, dir, map[string]string{"rules.yml": read(t, "../../conf/prometheus/tcbuild.yml")})
+	must(t, dir, "rebuild", "--config", "my.yaml")
+	must(t, dir, "status", "data", "--metrics-file", "my.prom")
+	if out, ok := runIn(t, dir, environment, "bash", "-c",
+		"promtool check metrics <my.prom && promtool check rules rules.yml >/dev/null"); !ok ||
+		out != "" {
+		t.Errorf("promtool check: got %s", out)
+	}
+	const success = "last_success_timestamp_seconds"
+	for _, c := range []struct {
+		name   string
+		series map[string]string // what differs from nightly runs, in promtool's notation, by hour
+		want   string
+	}{
+		{"well", nil, ""},
+		{"failing", map[string]string{"problems": "0x40 1x60"}, "TcbuildProblem"},
+		{"too old", map[string]string{success: "0x100"}, "TcbuildTooOld"},
+		{"vanished", map[string]string{"problems": "0x40 _x60", success: "0x23 _x60"},
+			"TcbuildVanished"},
+	} {
+		values := map[string]string{"problems": "0x100", success: "0x23 86400x23 172800x50"}
+		maps.Copy(values, c.series)
+		test := "rule_files: ['" + strings.ReplaceAll(dir, "'", "''") + "/rules.yml']\ntests:\n" +
+			"- interval: 1h\n  input_series:\n"
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			series := "tcbuild_rebuild_" + name + `{dataset="my"}`
+			if !strings.Contains(read(t, filepath.Join(dir, "my.prom")), "\n"+series+" ") {
+				t.Errorf("status writes no %s", series)
+			}
+			test += "  - {series: '" + series + "', values: '" + values[name] + "'}\n"
+		}
+		test += "  promql_expr_test:\n  - {expr: 'count by (alertname) " +
+			"(ALERTS{alertstate=\"firing\"})', eval_time: 60h, exp_samples: ["
+		if c.want != "" {
+			test += "{labels: '{alertname=\"" + c.want + "\"}', value: 1}"
+		}
+		path := filepath.Join(t.TempDir(), "test.yml")
+		if err := os.WriteFile(path, []byte(test+"]}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, ok := runIn(t, dir, environment, "promtool", "test", "rules", path); !ok {
+			t.Errorf("%s: got %s for\n%s", c.name, out, test)
+		}
+	}
 }

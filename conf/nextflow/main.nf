@@ -1,77 +1,88 @@
 // Builds, verifies and publishes a dataset in parts:
 //
-//   prepare -> build 1..N -> verify 1..N -> publish
+//   build 1 -> build 2..N -> verify 1..N -> publish
 //
-// Each process is a step of 'tcbuild rebuild', which switches ROOT/DATASET/current only when
-// everything is complete and verified. Data stays in params.root, which all nodes must see.
+// Each process is a step of 'tcbuild rebuild'. The key of what would be built is an input of all:
+// other inputs, settings or programs, and a version that was lost, are other tasks to -resume. If
+// the version is there, PUBLISH alone runs: it checks the version, and makes it current.
 //
 //   nextflow run conf/nextflow/main.nf -params-file my.yaml -resume
 nextflow.enable.dsl = 2
 
-// A step's command, without the step, to run where Nextflow was started: paths are relative to it.
-def tcbuild(task) {
-    def words = ['tcbuild', 'rebuild', '--quiet']
-    if (params.settings) words += ['--config', params.settings]
-    for (key in ['root', 'dataset', 'graph', 'perturbations'])
-        if (params[key]) words += "$key=${params[key]}".toString()
-    words += "variants=[${[params.variants].flatten().join(',')}]".toString()
-    words += "workers=${task.cpus}".toString()
-    "cd '${workflow.launchDir}' && " + words.collect { "'${it.replace("'", "'\\''")}'" }.join(' ') +
-        " ${task.ext.args ?: ''}"
+def words(step) {
+    def command = ['tcbuild', 'rebuild', step, '--quiet']
+    if (params.settings) command += ['--config', params.settings]
+    for (key in ['root', 'dataset', 'graph', 'perturbations']) command += "$key=${params[key]}"
+    (command + "variants=[${[params.variants].flatten().join(',')}]")*.toString()
 }
 
-// What a step takes in MB, as measured: fixed, per million positions, per million samples, per
-// core, per 1,000 columns. It gets twice that, and twice as much with each attempt.
-def memoryOf(step, plan, task) {
-    def cost = [build: [25, 27, 0, 5, 0], verify: [30, 45, 0, 16, 0], publish: [25, 27, 0, 0, 0]][step]
-    def sizes = [1, plan.positions / 1e6, plan.samples / 1e6, task.cpus, plan.columns / 1e3]
-    def needed = [cost, sizes].transpose().collect { it[0] * it[1] }.sum()
+def quote(text) { "'" + text.toString().replace("'", "'\\''") + "'" }
+
+// A step's command, to run where Nextflow was started: paths are relative to it.
+def tcbuild(step, task, plan) {
+    def command = words(step) + ["workers=${task.cpus}", '--key', plan.key]
+    "cd ${quote(workflow.launchDir)} && ${command.collect { quote(it) }.join(' ')} ${task.ext.args ?: ''}"
+}
+
+// What would be built, and whether it is there.
+def findPlan() {
+    if (workflow.stubRun) return [key: 'stub', run: 'stub', ready: false]
+    def command = words('key') + ['--json', '--parts', params.parts.toString()]
+    def run = new ProcessBuilder(command).directory(workflow.launchDir.toFile())
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start()
+    def text = run.inputStream.text
+    if (run.waitFor() != 0) exit run.exitValue(), "tcbuild rebuild key ended with ${run.exitValue()}"
+    new groovy.json.JsonSlurperClassic().parseText(text).subMap(['key', 'run', 'ready'])
+}
+
+// What a step takes in MB, as measured: fixed, per million positions, per core. It gets twice that,
+// and twice as much with each attempt.
+def memoryOf(step, sizes, task) {
+    def (fixed, positions, core) = [build: [25, 27, 5], verify: [30, 45, 16]][step]
+    def needed = fixed + positions * sizes.positions / 1e6 + core * task.cpus
     Math.max(256, Math.round(2 * needed as double)) * (1L << (task.attempt - 1)) * 1.MB
 }
 
 // Ten times what a core takes for the samples of a step, plus ten minutes, more with each attempt.
-def timeOf(plan, parts, task) {
-    def seconds = 25e-6 * plan.samples * plan.positions / 2.4e6 * plan.variants.size() / parts
+def timeOf(sizes, task) {
+    def seconds = 25e-6 * sizes.samples * sizes.positions / 2.4e6 * sizes.variants / (params.parts as int)
     Math.round(10 + 10 * seconds / 60 as double) * task.attempt * 1.min
 }
 
-process PREPARE {
-    label 'serial'
+process FIRST {
+    label 'parallel'
     memory { 2.GB * (1L << (task.attempt - 1)) }
-    time { 1.h * task.attempt }
+    time { 2.h * task.attempt }
 
     input:
-    val states // of the watched files: -resume does not look into folders
+    val plan
 
     output:
-    path 'plan.json'
+    path 'sizes.json'
 
     script:
-    """
-    (${tcbuild(task)} --step prepare --parts ${params.parts})
-    cp '${file(params.root).toAbsolutePath()}/${params.dataset}/plan.json' .
-    """
+    "(${tcbuild('build', task, plan)} --part 1/${params.parts}) >sizes.json"
 
     stub:
     """
-    echo '{"run": "stub", "positions": 1, "samples": 1, "columns": 1, "variants": ["incidence"]}' > plan.json
+    echo '{"positions": 1, "samples": 1, "columns": 1, "variants": 1}' >sizes.json
     """
 }
 
 process BUILD {
     label 'parallel'
     tag "${part}/${params.parts}"
-    memory { memoryOf('build', plan, task) }
-    time { timeOf(plan, params.parts, task) }
+    memory { memoryOf('build', sizes, task) }
+    time { timeOf(sizes, task) }
 
     input:
-    tuple val(plan), val(part)
+    tuple val(plan), val(sizes), val(part)
 
     output:
     val part
 
     script:
-    "${tcbuild(task)} --step build --part ${part}/${params.parts}"
+    "${tcbuild('build', task, plan)} --part ${part}/${params.parts}"
 
     stub:
     "true"
@@ -81,18 +92,18 @@ process VERIFY {
     label 'parallel'
     label 'gpu'
     tag "${part}/${params.parts}"
-    memory { memoryOf('verify', plan, task) }
-    time { timeOf(plan, params.parts, task) }
+    memory { memoryOf('verify', sizes, task) }
+    time { timeOf(sizes, task) }
 
     input:
-    tuple val(plan), val(part)
+    tuple val(plan), val(sizes), val(part)
     val built // all parts: each reads the whole dataset's table of samples
 
     output:
     val part
 
     script:
-    "${tcbuild(task)} device=${params.device} --step verify --part ${part}/${params.parts}"
+    "${tcbuild('verify', task, plan)} ${quote('device=' + params.device)} --part ${part}/${params.parts}"
 
     stub:
     "true"
@@ -100,44 +111,28 @@ process VERIFY {
 
 process PUBLISH {
     label 'serial'
-    memory { memoryOf('publish', plan, task) }
-    time { timeOf(plan, 1, task) }
-    publishDir "results/${params.dataset}", mode: 'copy'
+    cache false
+    memory { 2.GB * (1L << (task.attempt - 1)) }
+    time { 2.h * task.attempt }
 
     input:
     val plan
     val verified
 
-    output:
-    path 'verify-*.json'
-
     script:
-    """
-    (${tcbuild(task)} --step publish)
-    cp '${file(params.root).toAbsolutePath()}/${params.dataset}'/current/verify-*.json .
-    """
+    "${tcbuild('publish', task, plan)} --parts ${params.parts}"
 
     stub:
-    "touch verify-stub.json"
-}
-
-// Name, size and time of the files whose change leads to another version.
-def watched() {
-    def named = [params.graph, params.perturbations, params.settings, params.watch].flatten()
-    def files = []
-    named.findAll().collect { file(it, checkIfExists: true) }.each { path ->
-        if (path.isDirectory()) path.eachFileRecurse { if (it.isFile()) files << it } else files << path
-    }
-    files.sort { it.toString() }.collect { "$it ${it.size()} ${it.lastModified()}".toString() }
+    "true"
 }
 
 workflow {
-    plan = PREPARE(Channel.value(watched())).map {
-        new groovy.json.JsonSlurperClassic().parse(it.toFile())
-            .subMap(['run', 'fingerprint', 'samples', 'positions', 'columns', 'variants'])
-    }
-    parts = plan.combine(Channel.of(1..(params.parts as int)))
-    built = BUILD(parts).toSortedList() // an order of its own, for -resume
-    verified = VERIFY(parts, built).toSortedList()
+    plan = findPlan()
+    parts = plan.ready ? [] : (1..(params.parts as int)).toList()
+    sizes = FIRST(Channel.fromList(parts.take(1)).map { plan })
+        .map { [plan, new groovy.json.JsonSlurperClassic().parse(it.toFile())] }
+    // orders of their own, for -resume
+    built = BUILD(sizes.combine(Channel.fromList(parts.drop(1)))).toSortedList()
+    verified = VERIFY(sizes.combine(Channel.fromList(parts)), built).toSortedList()
     PUBLISH(plan, verified)
 }

@@ -3,6 +3,7 @@ package regenerate
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -144,25 +145,26 @@ func TestSpace(t *testing.T) {
 		}
 		return &ingest.Edges{Type: edgeType, Src: make([]uint32, count), Dst: make([]uint32, count)}
 	}
+	source, both := []string{"source"}, []string{"source", "target"}
 	for _, test := range []struct {
 		graph *ingest.Graph
 		want  []Mask
 	}{
-		{&ingest.Graph{Genes: nodes("gene", "A", "B")}, []Mask{{"gene", 0, 2}}},
+		{&ingest.Graph{Genes: nodes("gene", "A", "B")}, []Mask{{"gene", 0, 2, nil}}},
 		{
 			&ingest.Graph{Genes: nodes("gene", "A"), Metabolites: nodes("metabolite", "m", "n"), Reactions: nodes("reaction"), Edges: []*ingest.Edges{
 				edges("reaction__rmr__metabolite", 0), edges("gene__physical__gene", 3), edges("gene__Zeta__gene", 1), edges("gene__gpr__reaction", 2)}},
-			[]Mask{{"gene", 0, 1}, {"reaction", 1, 0}, {"metabolite", 1, 2}, {"gene__Zeta__gene", 3, 1}, {"gene__gpr__reaction", 4, 2},
-				{"gene__physical__gene", 6, 3}, {"reaction__rmr__metabolite", 9, 0}},
+			[]Mask{{"gene", 0, 1, nil}, {"reaction", 1, 0, nil}, {"metabolite", 1, 2, nil}, {"gene__Zeta__gene", 3, 1, both}, {"gene__gpr__reaction", 4, 2, source},
+				{"gene__physical__gene", 6, 3, both}, {"reaction__rmr__metabolite", 9, 0, both}},
 		},
 		{
 			&ingest.Graph{Genes: nodes("gene", "A"), Metabolites: nodes("metabolite", "m"), Others: []*ingest.Nodes{nodes("protein", "P", "Q"), nodes("complex", "C")},
 				Edges: []*ingest.Edges{edges("protein__in__complex", 2), edges("complex__of__gene", 1)}},
-			[]Mask{{"gene", 0, 1}, {"metabolite", 1, 1}, {"complex", 2, 1}, {"protein", 3, 2}, {"complex__of__gene", 5, 1}, {"protein__in__complex", 6, 2}},
+			[]Mask{{"gene", 0, 1, nil}, {"metabolite", 1, 1, nil}, {"complex", 2, 1, nil}, {"protein", 3, 2, nil}, {"complex__of__gene", 5, 1, both}, {"protein__in__complex", 6, 2, both}},
 		},
 	} {
 		s := newSpace(test.graph)
-		if !slices.Equal(s.Masks, test.want) {
+		if !reflect.DeepEqual(s.Masks, test.want) {
 			t.Errorf("got %v, want %v", s.Masks, test.want)
 		}
 		for i, m := range test.want {

@@ -88,8 +88,7 @@ func (g *Rules) countEnds(nodes []uint32, first int) {
 // none is where no end of an edge type counts: nothing removes its nodes.
 const none = -1
 
-// ends returns the first node of the type of an edge type's sources, and of its targets, or none. A
-// gene-reaction edge of gpr stays when its reaction goes.
+// ends returns the first node of the type of an edge type's sources, and of its targets, or none.
 func (g *Rules) ends(t ingest.EdgeType) (source, target int) {
 	first := func(nodeType string) int {
 		switch nodeType {
@@ -101,10 +100,20 @@ func (g *Rules) ends(t ingest.EdgeType) (source, target int) {
 		return none
 	}
 	sources, targets := t.Ends()
-	if t == ingest.GPR {
-		return first(sources), none
+	source, target = first(sources), first(targets)
+	if !slices.Contains(endsThatCount(t), "target") {
+		target = none
 	}
-	return first(sources), first(targets)
+	return source, target
+}
+
+// endsThatCount lists the ends of an edge type with whose nodes an edge goes. A gene-reaction edge
+// of gpr stays when its reaction goes.
+func endsThatCount(t ingest.EdgeType) []string {
+	if t == ingest.GPR {
+		return []string{"source"}
+	}
+	return []string{"source", "target"}
 }
 
 // nodes is the number of genes and reactions.
@@ -133,6 +142,7 @@ func (g *Rules) reactionsOfGenes() [][]uint32 {
 type Mask struct {
 	Name        string
 	Start, Size int
+	Ends        []string // of an edge type: with whose nodes an edge goes
 }
 
 // space is the mask space of a graph in the order of docs/FORMAT.md: the graph's node types (gene,
@@ -152,20 +162,20 @@ func newSpace(graph *ingest.Graph) space {
 	first := []*ingest.Nodes{graph.Genes, graph.Reactions, graph.Metabolites}
 	for _, nodes := range append(first, others...) {
 		if nodes != nil {
-			s.add(nodes.Type, len(nodes.IDs))
+			s.add(nodes.Type, len(nodes.IDs), nil)
 		}
 	}
 	s.edges = slices.Clone(graph.Edges)
 	slices.SortFunc(s.edges,
 		func(a, b *ingest.Edges) int { return strings.Compare(a.Type.String(), b.Type.String()) })
 	for _, edges := range s.edges {
-		s.add(edges.Type.String(), len(edges.Src))
+		s.add(edges.Type.String(), len(edges.Src), endsThatCount(edges.Type))
 	}
 	return s
 }
 
-func (s *space) add(name string, size int) {
-	s.Masks = append(s.Masks, Mask{name, s.Size, size})
+func (s *space) add(name string, size int, ends []string) {
+	s.Masks = append(s.Masks, Mask{name, s.Size, size, ends})
 	s.Start[name] = s.Size
 	s.Size += size
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -48,16 +46,7 @@ func indexTable(t *testing.T, path string, kind arrow.DataType, batch int, chang
 		t.Fatal(err)
 	}
 	defer file.Close()
-	type writer interface {
-		Write(arrow.Record) error
-		Close() error
-	}
-	var w writer
-	if filepath.Ext(path) == ".arrow" {
-		w, err = ipc.NewFileWriter(file, ipc.WithSchema(schema))
-	} else {
-		w, err = pqarrow.NewFileWriter(schema, file, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
-	}
+	w, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +61,7 @@ func indexTable(t *testing.T, path string, kind arrow.DataType, batch int, chang
 	}
 }
 
-// TestIndexColumns reads indices of all integer types, formats and divisions into batches, right
+// TestIndexColumns reads indices of all integer types and divisions into batches, right
 // and wrong ones. Those of int32 are read in another way than the others.
 func TestIndexColumns(t *testing.T) {
 	dir := folder(t, map[string]string{"nodes/gene.tsv": "id\n", "nodes/reaction.tsv": "id\n", "edges": "folder"})
@@ -89,45 +78,43 @@ func TestIndexColumns(t *testing.T) {
 		arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
 		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
 	} {
-		for _, ending := range []string{".arrow", ".parquet"} {
-			for _, batch := range []int{indexRows, 5_000} {
-				edges := filepath.Join(dir, "edges")
-				path := filepath.Join(edges, "gene__gpr__reaction"+ending)
-				if err := errors.Join(os.RemoveAll(edges), os.Mkdir(edges, 0o777)); err != nil {
-					t.Fatal(err)
+		for _, batch := range []int{indexRows, 5_000} {
+			edges := filepath.Join(dir, "edges")
+			path := filepath.Join(edges, "gene__gpr__reaction.arrow")
+			if err := errors.Join(os.RemoveAll(edges), os.Mkdir(edges, 0o777)); err != nil {
+				t.Fatal(err)
+			}
+			read := func(change func(column, row int) (string, bool)) (*ingest.Graph, error) {
+				indexTable(t, path, kind, batch, change)
+				g, _, err := Read(dir)
+				return g, err
+			}
+			g, err := read(func(int, int) (string, bool) { return "", false })
+			if err != nil {
+				t.Fatalf("%s %d: %v", kind, batch, err)
+			}
+			src, dst := g.Edges[0].Src, g.Edges[0].Dst
+			if len(src) != indexRows || len(dst) != indexRows {
+				t.Fatalf("%s %d: got %d sources and %d targets", kind, batch, len(src), len(dst))
+			}
+			for row := range indexRows {
+				if int(src[row]) != row*7919%200 || int(dst[row]) != row*7919%100 {
+					t.Fatalf("%s %d: row %d is %d, %d", kind, batch, row, src[row], dst[row])
 				}
-				read := func(change func(column, row int) (string, bool)) (*ingest.Graph, error) {
-					indexTable(t, path, kind, batch, change)
-					g, _, err := Read(dir)
-					return g, err
-				}
-				g, err := read(func(int, int) (string, bool) { return "", false })
-				if err != nil {
-					t.Fatalf("%s %s %d: %v", kind, ending, batch, err)
-				}
-				src, dst := g.Edges[0].Src, g.Edges[0].Dst
-				if len(src) != indexRows || len(dst) != indexRows {
-					t.Fatalf("%s %s %d: got %d sources and %d targets", kind, ending, batch, len(src), len(dst))
-				}
-				for row := range indexRows {
-					if int(src[row]) != row*7919%200 || int(dst[row]) != row*7919%100 {
-						t.Fatalf("%s %s %d: row %d is %d, %d", kind, ending, batch, row, src[row], dst[row])
-					}
-				}
-				if kind.ID() != arrow.INT32 && kind.ID() != arrow.INT64 {
-					continue
-				}
-				for _, wrong := range []struct{ value, found string }{
-					{"", "found no value, expected an integer"}, {"200", "found 200, expected an integer"}, {"-1", "found -1, expected an integer"},
-					{"2147483647", "found 2147483647, expected an integer"}, {"-2147483648", "found -2147483648, expected an integer"},
-				} {
-					for column, name := range []string{"src_index", "dst_index"} {
-						for _, at := range []int{0, 8192, indexRows - 1} {
-							_, err := read(func(c, row int) (string, bool) { return wrong.value, c == column && row == at })
-							want := fmt.Sprintf("read edges %s row %d: %s: %s from 0 to %d, the rows of nodes/", path, at, name, wrong.found, 199-100*column)
-							if err == nil || !strings.HasPrefix(err.Error(), want) || fault.KindOf(err) != fault.Input {
-								t.Errorf("%s %s %d: got  %v\nwant %s", kind, ending, batch, err, want)
-							}
+			}
+			if kind.ID() != arrow.INT32 && kind.ID() != arrow.INT64 {
+				continue
+			}
+			for _, wrong := range []struct{ value, found string }{
+				{"", "found no value, expected an integer"}, {"200", "found 200, expected an integer"}, {"-1", "found -1, expected an integer"},
+				{"2147483647", "found 2147483647, expected an integer"}, {"-2147483648", "found -2147483648, expected an integer"},
+			} {
+				for column, name := range []string{"src_index", "dst_index"} {
+					for _, at := range []int{0, 8192, indexRows - 1} {
+						_, err := read(func(c, row int) (string, bool) { return wrong.value, c == column && row == at })
+						want := fmt.Sprintf("read edges %s row %d: %s: %s from 0 to %d, the rows of nodes/", path, at, name, wrong.found, 199-100*column)
+						if err == nil || !strings.HasPrefix(err.Error(), want) || fault.KindOf(err) != fault.Input {
+							t.Errorf("%s %d: got  %v\nwant %s", kind, batch, err, want)
 						}
 					}
 				}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -167,31 +166,27 @@ func (f *graphFile) check(dir string) (err error) {
 	return nil
 }
 
-// typed matches what only a table's name has: a type with a meaning at its beginning, a relation
-// between two types, or a format that is compressed.
-var typed = regexp.MustCompile(
-	`(?i)^(gene|reaction|metabolite)(__|\.|$)|^[a-z0-9]\w*(__.+__[a-z0-9]|` +
-		`\.(tsv|csv|txt|tab|parquet|arrow)\.(gz|zst|bz2|xz|zip|7z|lz4|br)$)`)
-
-// listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
-// hidden entries and those with other names. A name that is nearly a table's is an error, so that
-// no table is missed, unless it is a copy next to its table.
+// listTables lists the tables in a subfolder of a graph. It skips hidden entries; anything else is
+// an error, so that no table is missed.
 func listTables(dir, part string) ([]*graphFile, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, part))
 	if err != nil {
 		return nil, fault.New(fault.Input, "replace it by a folder", "read graph: %w", err)
 	}
 	var files []*graphFile
-	var others []string
 	named := make(map[string]string) // stem -> file name
 	for _, entry := range entries {
 		name := entry.Name()
-		if !table.IsTable(name) || strings.HasPrefix(name, ".") {
-			others = append(others, name)
+		if strings.HasPrefix(name, ".") {
 			continue
 		}
-		format, compression := table.Format(name)
-		stem := name[:len(name)-len(format)-len(compression)]
+		_, _, stem, ok := table.EndingOf(name)
+		if !ok {
+			return nil, fault.New(fault.Input,
+				"write it again as one of these, or move it out of the graph folder",
+				"read graph %s: found %q, expected a table with ending %s", dir, part+"/"+name,
+				table.Expected)
+		}
 		if other, twice := named[stem]; twice {
 			return nil, fault.New(fault.Input, "keep one of the two files",
 				"read graph %s: found both %q and %q, expected one table of this name",
@@ -203,14 +198,6 @@ func listTables(dir, part string) ([]*graphFile, error) {
 			return nil, err
 		}
 		files = append(files, file)
-	}
-	for _, name := range others {
-		isCopy := func(file *graphFile) bool { return strings.HasPrefix(name, file.stem+".") }
-		if typed.MatchString(name) && !slices.ContainsFunc(files, isCopy) {
-			return nil, fault.New(fault.Input, "convert it, or move it out of the graph folder",
-				"read graph %s: found %q, expected a table with ending %s", dir, part+"/"+name,
-				table.Formats)
-		}
 	}
 	return files, nil
 }

@@ -67,8 +67,7 @@ func CheckID(nodeType, id string) error {
 	case !utf8.ValidString(id):
 		return wrong("save the file as UTF-8 text", "is not valid UTF-8")
 	case strings.TrimSpace(id) != id:
-		return wrong("remove the space, here and in the edge tables",
-			"begins or ends with a space")
+		return wrong("remove the space, here and in the edge tables", "begins or ends with a space")
 	case len(id) > 1 && id[0] == '"' && id[len(id)-1] == '"':
 		return wrong(names.QuotesHint, "is in quotes")
 	case strings.ContainsFunc(id, unicode.IsControl):
@@ -81,35 +80,4 @@ func CheckID(nodeType, id string) error {
 		return wrong(names.DateHint, "is a date, as Excel makes of names such as SEP7")
 	}
 	return nil
-}
-
-// MissingNode is the error, in a source of a graph, of a name that means no node. It is nil if the
-// name's rows are to be dropped, and the text can be a name.
-func MissingNode(nodes *names.Resolver, name []byte, drop bool) error {
-	var err error
-	if nodes.Nodes().Type == ingest.Gene {
-		err = names.Unexpected(name)
-	} else {
-		err = CheckID(nodes.Nodes().Type, string(name))
-	}
-	if drop || err != nil {
-		return err
-	}
-	err = nodes.Explain(name)
-	return fault.New(fault.Input,
-		fault.HintOf(err)+"; or drop its edges with unknown_genes: drop-gene", "%w", err)
-}
-
-// IsRelation reports whether settings can name a relation so, as part of an edge type and its file.
-func IsRelation(name string) bool { return relationName.MatchString(name) }
-
-var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
-
-// CheckRelation returns an error for a relation that settings cannot name so.
-func CheckRelation(name string) error {
-	if IsRelation(name) {
-		return nil
-	}
-	return fault.New(fault.Usage, "use only letters, digits, _ - and .",
-		"found relation %q, expected a name for an edge type and its file", name)
 }

@@ -28,8 +28,7 @@ const propertiesName = "graph.json"
 
 // properties are the content of graph.json.
 type properties struct {
-	IgnoreCase  bool                `json:"ignore_case"`
-	NameSources []ingest.NameSource `json:"name_sources,omitempty"`
+	IgnoreCase bool `json:"ignore_case"`
 }
 
 // readNames reads what a graph says of names, but for the columns of its genes.
@@ -67,15 +66,14 @@ func readProperties(file *inputfile.File, g *ingest.Graph) error {
 		return fault.New(fault.Input, `write it as {"ignore_case": true}, or remove it`,
 			"read graph properties %s: %w", file.Path(), err)
 	}
-	g.IgnoreCase, g.NameSources = p.IgnoreCase, p.NameSources
+	g.IgnoreCase = p.IgnoreCase
 	return nil
 }
 
 // writeNames writes what readNames reads.
 func writeNames(dir string, g *ingest.Graph) error {
-	if g.IgnoreCase || g.NameSources != nil {
-		err := disk.WriteJSON(filepath.Join(dir, propertiesName),
-			properties{g.IgnoreCase, g.NameSources})
+	if g.IgnoreCase {
+		err := disk.WriteJSON(filepath.Join(dir, propertiesName), properties{g.IgnoreCase})
 		if err != nil {
 			return fmt.Errorf("write graph: %w", err)
 		}

@@ -22,9 +22,9 @@ func TestReadErrors(t *testing.T) {
 	}{
 		{
 			name:    "two formats",
-			file:    "edges/gene__physical__gene.parquet",
+			file:    "edges/gene__physical__gene.arrow",
 			content: "x",
-			want: "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and " +
+			want: "read graph DIR: found both \"edges/gene__physical__gene.arrow\" and " +
 				"\"edges/gene__physical__gene.tsv\", expected one table of this name",
 		},
 		{
@@ -94,13 +94,13 @@ func TestReadErrors(t *testing.T) {
 			name: "table of a further type in a format that is not read",
 			file: "nodes/protein.tsv.bz2",
 			want: "read graph DIR: found \"nodes/protein.tsv.bz2\", expected a table with ending " +
-				table.Formats,
+				table.Expected,
 		},
 		{
 			name: "edges of a further type in a format that is not read",
 			file: "edges/protein__x__protein.ods",
 			want: "read graph DIR: found \"edges/protein__x__protein.ods\", expected a table " +
-				"with ending " + table.Formats,
+				"with ending " + table.Expected,
 		},
 		{
 			name:    "no edge type",
@@ -149,9 +149,9 @@ func TestReadErrors(t *testing.T) {
 				`space`,
 		},
 		{
-			name:    "id in quotes, not all of them",
+			name:    "id in quotes inside quotes",
 			file:    "nodes/gene.tsv",
-			content: "id\nA\n\"B\"\n",
+			content: "id\nA\n\"\"\"B\"\"\"\n",
 			want:    `read nodes DIR/nodes/gene.tsv:3: id "\"B\"" is in quotes`,
 		},
 		{
@@ -161,10 +161,10 @@ func TestReadErrors(t *testing.T) {
 			want:    `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a space`,
 		},
 		{
-			name:    "id with a line break",
+			name:    "id with a tab",
 			file:    "nodes/reaction.csv",
-			content: "id\nr1\n\"r\n2\"\n",
-			want:    `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`,
+			content: "id\nr1\n\"r\t2\"\n",
+			want:    `read nodes DIR/nodes/reaction.csv:3: id "r\t2" contains a control character`,
 		},
 		{
 			name:    "id with an escape",
@@ -340,28 +340,28 @@ func TestReadErrors(t *testing.T) {
 			file:    "edges/gene__x__gene.tsv.bz2",
 			content: "x",
 			want: "read graph DIR: found \"edges/gene__x__gene.tsv.bz2\", expected a table " +
-				"with ending " + table.Formats,
+				"with ending " + table.Expected,
 		},
 		{
 			name:    "zip",
 			file:    "edges/gene__x__gene.zip",
 			content: "x",
 			want: "read graph DIR: found \"edges/gene__x__gene.zip\", expected a table with " +
-				"ending " + table.Formats,
+				"ending " + table.Expected,
 		},
 		{
 			name:    "copy alone",
 			file:    "edges/gene__x__gene.tsv.bak",
 			content: "x",
 			want: "read graph DIR: found \"edges/gene__x__gene.tsv.bak\", expected a table " +
-				"with ending " + table.Formats,
+				"with ending " + table.Expected,
 		},
 		{
 			name:    "no ending",
 			file:    "edges/gene__x__gene",
 			content: "folder",
 			want: "read graph DIR: found \"edges/gene__x__gene\", expected a table with ending " +
-				table.Formats,
+				table.Expected,
 		},
 		{
 			name:    "torn text",

@@ -62,7 +62,7 @@ func readRealGenes(path string) (*ingest.Nodes, error) {
 		return nil, err
 	}
 	defer file.Close()
-	r, err := table.OpenFile(file, table.TextOptions{Columns: []string{"id", "qualifier"}, Header: true})
+	r, err := table.OpenFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type extraColumn struct {
 
 // openGraphTable opens a table some of whose column names are reserved.
 func openGraphTable(file *inputfile.File, what string, reserved ...string) (*graphTable, error) {
-	r, err := table.OpenFile(file, table.TextOptions{})
+	r, err := table.OpenFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -371,27 +371,3 @@ func (f *Files) Close() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Difference describes the first file that is new, changed or gone; it returns "" if the same files
-// were read.
-func Difference(before, now []Input) string {
-	old := make(map[string]Input, len(before))
-	for _, input := range before {
-		old[input.Name] = input
-	}
-	for _, input := range now {
-		switch was, there := old[input.Name]; {
-		case !there:
-			return "input " + input.Name + " is new"
-		case was != input:
-			return "input " + input.Name + " changed"
-		}
-		delete(old, input.Name)
-	}
-	for _, input := range before {
-		if _, gone := old[input.Name]; gone {
-			return "input " + input.Name + " is gone"
-		}
-	}
-	return ""
-}

@@ -25,21 +25,17 @@ type geneName struct {
 // NewBuilder makes a builder that knows the ids of nodes, with room for a number of names.
 func NewBuilder(nodes *ingest.Nodes, room int) *Builder {
 	r := &Resolver{nodes: nodes, ids: slices.Clone(nodes.IDs), exact: newEntries(room)}
-	r.labels = []string{"id"}
 	for row, id := range nodes.IDs {
 		r.exact.set(id, Answer{Gene: uint32(row), Meaning: Gene})
 	}
 	return &Builder{r: r}
 }
 
-// AddLevels makes a level for each label, and returns the first.
-func (b *Builder) AddLevels(labels ...string) int {
-	b.r.labels = append(b.r.labels, labels...)
-	return len(b.r.labels) - len(labels)
+// AddLevel makes a further level of names, and returns it.
+func (b *Builder) AddLevel() int {
+	b.r.levels++
+	return b.r.levels
 }
-
-// Levels is the number of levels so far.
-func (b *Builder) Levels() int { return len(b.r.labels) }
 
 // NamesAt says at which level genes have the names by which they are called; other levels have
 // further names.
@@ -72,17 +68,6 @@ func (b *Builder) Add(level int, name string, gene uint32) {
 
 func (r *Resolver) isNode(gene uint32) bool { return int(gene) < r.nodes.Len() }
 
-// Shared are the names of several genes from a level on, ascending.
-func (b *Builder) Shared(level int) (names []string) {
-	for name := range b.r.exact.several {
-		if int(b.r.Exact([]byte(name)).Level) >= level {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Resolver returns what has been added. With ignoreCase, names that are not found as they are
 // written are found in another case: ids before the names by which genes are called, and these
 // before further names.
@@ -108,7 +93,7 @@ func (b *Builder) Resolver(ignoreCase bool) *Resolver {
 			fold(2, n)
 		}
 	}
-	b.r.folded.setLevel(b.AddLevels("name in another case"))
+	b.r.folded.setLevel(b.AddLevel())
 	return b.r
 }
 
@@ -137,30 +122,6 @@ func (b *Builder) names() []string {
 	return names
 }
 
-// Columns returns what was added as the columns name and aliases of the nodes, and as a table of
-// the genes outside the graph with these columns. A resolver Of them gives the same answers. All is
-// nil if there are no names.
-func (b *Builder) Columns() (ofNodes []ingest.Column, outside *ingest.Nodes) {
-	if len(b.added) == 0 && len(b.r.ids) == b.r.nodes.Len() {
-		return nil, nil
-	}
-	names, aliases := b.names(), make([][]string, len(b.r.ids))
-	for _, n := range b.added {
-		if names[n.gene] != n.name {
-			aliases[n.gene] = append(aliases[n.gene], n.name)
-		}
-	}
-	columns := func(from, to int) []ingest.Column {
-		return []ingest.Column{ingest.TextColumn(ingest.NameColumn, names[from:to]),
-			ingest.TextsColumn(ingest.AliasesColumn, aliases[from:to])}
-	}
-	n, all := b.r.nodes.Len(), len(b.r.ids)
-	if n < all {
-		outside, _ = ingest.NewNodes(ingest.Gene, slices.Clone(b.r.ids[n:]), columns(n, all))
-	}
-	return columns(0, n), outside
-}
-
 // Of makes a resolver of the names that a graph has.
 func Of(cell *ingest.Graph) *Resolver { return BuilderOf(cell).Resolver(cell.IgnoreCase) }
 
@@ -169,20 +130,12 @@ func Of(cell *ingest.Graph) *Resolver { return BuilderOf(cell).Resolver(cell.Ign
 func BuilderOf(cell *ingest.Graph) *Builder {
 	b := NewBuilder(cell.Genes, 3*cell.Genes.Len())
 	if cell.OtherGenes != nil {
-		ids := b.AddLevels("id in names/gene")
+		ids := b.AddLevel()
 		for _, id := range cell.OtherGenes.IDs {
 			b.AddGene(ids, id)
 		}
 	}
 	b.addColumns(cell.Genes, cell.OtherGenes)
-	return b
-}
-
-// Extend makes a builder for the genes of a graph and further ones, which have only ids.
-func Extend(cell *ingest.Graph, ids []string) *Builder {
-	all, _ := ingest.NewNodes(ingest.Gene, slices.Concat(cell.Genes.IDs, ids), nil)
-	b := NewBuilder(all, 3*all.Len())
-	b.addColumns(cell.Genes)
 	return b
 }
 
@@ -193,7 +146,7 @@ func (b *Builder) addColumns(tables ...*ingest.Nodes) {
 		for _, nodes := range tables {
 			texts := nodes.Texts(column)
 			if texts != nil && level == 0 {
-				level = b.AddLevels(column)
+				level = b.AddLevel()
 			}
 			for row := range texts {
 				for _, text := range texts[row] {

@@ -36,8 +36,7 @@ func (r *Resolver) near(name string) string {
 		}
 	}
 	if nearest := fault.Nearest(name, candidates); nearest != "" {
-		return "did you mean " + nearest + "? Otherwise add the gene to the graph, " +
-			"or its other names with aliases"
+		return "did you mean " + nearest + "? Otherwise add the gene or this name of it to the graph"
 	}
 	return ""
 }

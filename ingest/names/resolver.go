@@ -37,7 +37,7 @@ type Answer struct {
 	// Gene is the row of the gene in nodes/gene. If the name is not one gene's of the graph, it is
 	// the number of the first that has the name, above these rows for genes outside the graph.
 	Gene uint32
-	// Level is of the column that gave the name, as Labels counts; 0 for an id of the graph.
+	// Level is that of the column that gave the name, see Builder; 0 for an id of the graph.
 	Level   int16
 	Meaning Meaning
 }
@@ -59,41 +59,25 @@ func (a Answer) Reason() ingest.Reason {
 type Resolver struct {
 	nodes  *ingest.Nodes
 	ids    []string // of the nodes in their order, then of genes outside the graph
-	labels []string // of the columns of names, by level
+	levels int      // of names, beside that of ids
 	exact  *entries
 	folded *entries // of names in lower case; nil: case matters
 	rules  rules
 }
 
-// OfIDs makes a resolver that knows nodes by their ids only.
-func OfIDs(nodes *ingest.Nodes) *Resolver { return NewBuilder(nodes, nodes.Len()).Resolver(false) }
-
 // Nodes are the nodes that a name can mean.
 func (r *Resolver) Nodes() *ingest.Nodes { return r.nodes }
 
-// Labels say of each level of names where they are from, for accounts; the first are ids.
-func (r *Resolver) Labels() []string { return r.labels }
-
-// Find says what a name means; the first of these that fits counts. It allocates nothing, unless
-// there is a pattern for genes.
+// Find says what a name means; the first of these that fits counts. It allocates nothing.
 //
 //  1. Controls.
-//  2. The pattern for genes, of which the first group is the name; one that it does not match is
-//     unknown.
-//  3. Ids and other names, by their levels.
-//  4. The same in any case, if the graph ignores case.
-//  5. Ids without a version (ENSG00000141510.18), or as numbers of pandas (7157.0).
-//  6. Dates.
+//  2. Ids and other names, by their levels.
+//  3. The same in any case, if the graph ignores case.
+//  4. Ids without a version (ENSG00000141510.18), or as numbers of pandas (7157.0).
+//  5. Dates.
 func (r *Resolver) Find(name []byte) Answer {
-	if r.rules.any {
-		control, part := r.rules.apply(name)
-		switch {
-		case control:
-			return Answer{Meaning: Control}
-		case part == nil:
-			return Answer{Meaning: Unknown}
-		}
-		name = part
+	if r.rules.controls[string(name)] {
+		return Answer{Meaning: Control}
 	}
 	answer := r.Exact(name)
 	if answer.Meaning != Unknown || r.nodes.Type != ingest.Gene {
@@ -166,27 +150,18 @@ func (r *Resolver) Owners(name []byte) (ids []string) {
 // Explain is the error of a name that means no gene of the graph. Its hint says what was probably
 // meant, or what to add; it ends without a dot, so that callers can go on with their settings.
 func (r *Resolver) Explain(name []byte) error {
-	written := name
-	if r.rules.pattern != nil {
-		if _, name = r.rules.apply(name); name == nil {
-			return fault.New(fault.Input, "check gene_pattern",
-				"name %s does not match the pattern %s",
-				fault.Quote(written), fault.Quote(r.rules.pattern.String()))
-		}
-	}
 	owners := r.Owners(name)
 	nodes := ingest.Plural(r.nodes.Len(), r.nodes.Type, "")
 	switch {
-	case r.Find(written).Meaning == Ambiguous:
+	case r.Find(name).Meaning == Ambiguous:
 		return fault.New(fault.Input, "write the id of the gene that is meant",
-			"name %s is ambiguous: it is a name of %s", fault.Quote(written),
+			"name %s is ambiguous: it is a name of %s", fault.Quote(name),
 			strings.Join(owners, " and "))
 	case owners != nil && !slices.Equal(owners, []string{string(name)}):
 		return fault.New(fault.Input, r.hint(name), "%s %s (%s) is not in the graph (%s)",
-			r.nodes.Type, fault.Quote(written), strings.Join(owners, " or "), nodes)
+			r.nodes.Type, fault.Quote(name), strings.Join(owners, " or "), nodes)
 	}
-	return fault.New(fault.Input, r.hint(name), "%s is not in the graph (%s)", r.quote(written),
-		nodes)
+	return fault.New(fault.Input, r.hint(name), "%s is not in the graph (%s)", r.quote(name), nodes)
 }
 
 // quote quotes an unknown name for an error, and says if it is a date.
@@ -215,7 +190,7 @@ func (r *Resolver) hint(name []byte) string {
 	if !isGene {
 		return "correct the name, or add it to the nodes"
 	}
-	return "correct the name, or add the gene to the graph, or its other names with aliases"
+	return "correct the name, or add the gene or this name of it to the graph"
 }
 
 // Unexpected returns a fault.Input unless name is the name of one gene: it must not be empty, have
@@ -247,8 +222,21 @@ const QuotesHint = "remove the quotes, or put every field of the column in quote
 
 // TwoNames is the error of a sample that names one gene by two names.
 func TwoNames(a, b, gene string) error {
-	return fault.New(fault.Input, "correct the names, or the aliases; "+
-		"to drop such samples, add synonyms=drop-sample",
+	return fault.New(fault.Input, "correct the names, or the aliases",
 		"found %s and %s, which are both names of gene %s, expected each gene once",
 		fault.Quote(a), fault.Quote(b), fault.Quote(gene))
+}
+
+// Advice is the hint for a set that has lost many rows to names.
+func (r *Resolver) Advice(lost map[string]int) string {
+	known := 0
+	for name := range lost {
+		if r.Exact([]byte(name)).Known() {
+			known++
+		}
+	}
+	if 2*known > len(lost) {
+		return "add the genes to the graph: it lists them in names/gene"
+	}
+	return "give the genes' other names in the columns name and aliases of nodes/gene"
 }

@@ -142,16 +142,20 @@ func BenchmarkScanPerturbations(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
 			for b.Loop() { // the types of columns, which of text are found by reading it
-				r, err := table.TextSpec{File: path}.Open(new(inputfile.Files))
+				file, err := inputfile.Open(path)
 				if err != nil {
 					b.Fatal(err)
 				}
-				_, err = layOutTable(r,
-					&reading{Spec: Spec{GenesColumns: []string{defaultGenesColumn}}})
+				r, err := table.OpenFile(file)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, err = layOutTable(r, &Spec{GeneDelimiter: defaultDelimiter})
 				if err != nil {
 					b.Fatal(err)
 				}
 				r.Close()
+				file.Close()
 			}
 		})
 		b.Run(fmt.Sprintf("format=%s/samples=%d", filepath.Ext(name)[1:], samples),

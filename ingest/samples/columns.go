@@ -21,7 +21,7 @@ import (
 //	medium   text    another text     an attribute
 type columnTable struct {
 	path string
-	spec *reading
+	spec *Spec
 	all  []column
 	at   map[string]int // by name
 	keyColumns
@@ -53,14 +53,12 @@ const (
 
 // Roles that follow from a column's contents.
 const (
-	roleGuessed  columnRole = "a phenotype because it holds numbers" // see ingest.Columns.Guessed
-	roleByName   columnRole = "an attribute because of its name"     // see ingest.Columns.ByName
-	roleFiltered columnRole = "left out, but read for a filter"
-	roleCompared columnRole = "left out, but compared" // merged samples must have the same value
+	roleGuessed columnRole = "a phenotype because it holds numbers" // see ingest.Columns.Guessed
+	roleByName  columnRole = "an attribute because of its name"     // see ingest.Columns.ByName
 )
 
-// notedNames are plain names (see ingest.PlainName) of columns of numbers that say how an experiment was done.
-// They are attributes unless the options name them as phenotypes.
+// notedNames are plain names (see ingest.PlainName) of columns of numbers that say how an
+// experiment was done. They are attributes unless the options name them as phenotypes.
 var notedNames = []string{"temperature", "dose", "concentration", "time", "ph", "ploidy", "copies",
 	"replicate", "batch", "plate", "day", "generation", "od"}
 
@@ -75,7 +73,7 @@ var identifier = regexp.MustCompile(`^(id|(sample|strain|genes?|barcode)(id|name
 	`unnamed:[0-9]+|index)$`)
 
 func newColumnTable(
-	path string, spec *reading, names []string, kind func(column int) table.Kind,
+	path string, spec *Spec, names []string, kind func(column int) table.Kind,
 ) *columnTable {
 	t := &columnTable{path: path, spec: spec, at: make(map[string]int)}
 	t.kindsName = ingest.KindsAttribute
@@ -91,8 +89,8 @@ func (t *columnTable) decide(c *column) {
 	if c.role == roleOpen && !c.isIndex {
 		c.role = t.roleOfContents(c)
 	}
-	if c.role == roleOpen || c.role == roleLeftOut {
-		c.role = t.leftOutRole(c)
+	if c.role == roleOpen {
+		c.role = roleLeftOut
 	}
 }
 
@@ -114,7 +112,7 @@ func (t *columnTable) checkIdentifier(c *column) error {
 	default:
 		found, expected = "numbers under the name of an identifier", "measured values"
 		hint = fmt.Sprintf("if it names the samples, set id_column=%s; otherwise name it in "+
-			"--attributes or --phenotypes, or leave it out with --not-phenotypes", quoted)
+			"--attributes or --phenotypes", quoted)
 	}
 	return fault.New(fault.Input, hint, "read perturbations %s: column %s: found %s, expected %s",
 		t.path, fault.Quote(c.name), found, expected)
@@ -129,8 +127,7 @@ func (t *columnTable) roleOfContents(c *column) columnRole {
 	isText := c.attributeType() == ingest.TextAttribute && !isMixed
 	fileSays := c.noted || c.measured
 	byName := isNoted(c.name) && !fileSays && !textOnly
-	isDeclared := c.noted || slices.Contains(t.spec.Ignore, c.name)
-	isAttribute := isText || byName || isDeclared
+	isAttribute := isText || byName || c.noted
 	canBeRead := c.number != "" || c.text != "" || c.other == ""
 	switch {
 	case !canBeRead,
@@ -147,18 +144,6 @@ func (t *columnTable) roleOfContents(c *column) columnRole {
 	return roleGuessed
 }
 
-// leftOutRole returns the role of a column that is no part of the samples.
-func (t *columnTable) leftOutRole(c *column) columnRole {
-	mayDiffer := c.isIndex || slices.Contains(t.spec.Ignore, c.name)
-	switch {
-	case slices.Contains(t.spec.filterColumns, c.name):
-		return roleFiltered
-	case t.spec.Merges() && !mayDiffer:
-		return roleCompared
-	}
-	return roleLeftOut
-}
-
 // nameRoles sets the roles of the columns that the spec names. A column has one role, but genes
 // columns may be attributes too: a strain says more than its genes.
 func (t *columnTable) nameRoles() error {
@@ -170,7 +155,6 @@ func (t *columnTable) nameRoles() error {
 	}{
 		{"--phenotypes", t.spec.Phenotypes, "phenotype", rolePhenotype},
 		{"--attributes", t.spec.Attributes, "attribute", roleAttribute},
-		{"--not-phenotypes", t.spec.NotPhenotypes, "phenotype", roleLeftOut},
 	} {
 		for _, name := range flag.columns {
 			at, err := t.find(flag.what, name)
@@ -199,7 +183,7 @@ func (t *columnTable) nameRoles() error {
 // checkKind returns an error for a column of a type that cannot have the role for which a flag
 // names it.
 func (t *columnTable) checkKind(c *column, flag string, role columnRole) error {
-	if role == roleLeftOut || !c.hasNoValues() {
+	if !c.hasNoValues() {
 		return nil
 	}
 	expected := "texts or numbers"
@@ -239,14 +223,14 @@ func (t *columnTable) find(what, name string) (int, error) {
 	names := t.columns()
 	if len(names) == 1 && strings.ContainsAny(names[0], " |") {
 		return 0, fault.New(fault.Input,
-			`separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv, `+
-				`or set delimiter=`,
+			`separate columns by tabs in .tsv (in R: sep = "\t"), by commas in .csv`,
 			"read perturbations %s: found one column, %q, expected %s column %s",
 			t.path, names[0], what, fault.Quote(name))
 	}
 	hint := "rename the column, or name an existing one"
 	if nearest := fault.Nearest(name, names); name == defaultGenesColumn {
-		hint = "name the columns of genes with --genes-columns"
+		hint = "name the columns of genes with --genes-columns; in Python, tcbuild.screens reads " +
+			"tables of strains and wide tables"
 	} else if nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}

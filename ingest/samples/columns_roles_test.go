@@ -1,25 +1,17 @@
 package samples
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
-
-	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/testing/inputs"
 )
 
 // showRoles lists phenotypes, guessed ones with ?, and attributes, with ! if their name made them
-// attributes. Columns that are only compared follow a bar.
+// attributes.
 func showRoles(columns ingest.Columns) string {
 	mark := func(names, marked []string, sign string) (shown []string) {
 		for _, name := range names {
@@ -34,10 +26,7 @@ func showRoles(columns ingest.Columns) string {
 	}
 	words := mark(columns.PhenotypeNames(), columns.Guessed, "?")
 	words = append(words, "/")
-	words = append(words, mark(columns.Remaining().AttributeNames(), columns.ByName, "!")...)
-	for _, name := range columns.AttributeNames()[len(columns.Remaining().Attributes):] {
-		words = append(words, "|"+name)
-	}
+	words = append(words, mark(columns.AttributeNames(), columns.ByName, "!")...)
 	return strings.Join(words, " ")
 }
 
@@ -51,26 +40,10 @@ func TestRoles(t *testing.T) {
 		"plain": {Spec{}, "fitness? strength? / Temperature! pH! medium batch!"},
 		"named": {Spec{Phenotypes: []string{"fitness"}}, "fitness / Temperature! pH! " +
 			"medium batch!"},
-		"measured": {Spec{Phenotypes: []string{"pH"}}, "pH / Temperature! medium batch!"},
-		"not measured": {Spec{NotPhenotypes: []string{"pH", "strength"}}, "fitness? / " +
-			"Temperature! medium batch!"},
+		"measured":   {Spec{Phenotypes: []string{"pH"}}, "pH / Temperature! medium batch!"},
 		"attributes": {Spec{Attributes: []string{"medium"}}, "fitness? strength? / medium"},
-		"compared": {Spec{
-			Rule:       duplicates.Rule{Duplicates: duplicates.Last},
-			Phenotypes: []string{"fitness"},
-			Attributes: []string{"medium"},
-		},
-			"fitness / medium |Temperature |pH |strength |batch |"},
-		"may differ": {Spec{
-			Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength", "pH"}},
-		},
-			"fitness? / Temperature! pH! strength medium batch! |"},
-		"nothing of it": {Spec{
-			Rule:       duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"strength"}},
-			Attributes: []string{},
-			Phenotypes: []string{"fitness"},
-		},
-			"fitness / |Temperature |pH |medium |batch |"},
+		"nothing of it": {Spec{Attributes: []string{}, Phenotypes: []string{"fitness"}},
+			"fitness /"},
 	} {
 		set, err := openFile(inputs.Write(t, "p.tsv", rows), threeGenes, test.options)
 		if err != nil {
@@ -131,75 +104,36 @@ func TestTrimmedTexts(t *testing.T) {
 	}
 }
 
-// A column that cannot be read cannot be compared either.
-func TestUncomparedColumn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "p.arrow")
-	genes := ingest.TextColumn("genes", []string{"A"})
-	dates := array.NewDate32Builder(memory.DefaultAllocator)
-	dates.Append(20000)
-	w, err := arrowfile.Create(path, []arrow.Field{
-		{Name: "genes", Type: genes.Values.DataType()},
-		{Name: "date", Type: arrow.FixedWidthTypes.Date32},
-	})
-	if err == nil {
-		err = errors.Join(w.Write(genes.Values, dates.NewArray()), w.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := openFile(path, threeGenes, Spec{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set.Close()
-	_, err = openFile(path, threeGenes, Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}})
-	if fault.KindOf(err) != fault.Input ||
-		!strings.Contains(err.Error(), `column "date": found type date32`) {
-		t.Errorf("got %v", err)
-	}
-	set, err = openFile(path, threeGenes,
-		Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last, Ignore: []string{"date"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set.Close()
-}
-
 // Roles follow from names, types and the spec.
 func TestRolesOfNamesAndTypes(t *testing.T) {
 	number, text := columnContents{number: "its type"}, columnContents{text: "its type"}
 	list := columnContents{other: "its type"}
 	said := columnContents{number: "its type", measured: true}
-	merging := Spec{Rule: duplicates.Rule{Duplicates: duplicates.Last}}
 	for _, test := range []struct {
 		name   string
 		holds  columnContents
-		spec   reading
+		spec   Spec
 		want   columnRole
 		isKind table.Kind
 	}{
-		{"genes", text, reading{}, roleGenes, table.Text},
-		{"sample_id", number, reading{}, roleID, table.Number},
-		{"kinds", text, reading{}, roleKinds, table.Text},
-		{"kinds", number, reading{Spec: Spec{Phenotypes: []string{"kinds"}}}, rolePhenotype,
+		{"genes", text, Spec{}, roleGenes, table.Text},
+		{"sample_id", number, Spec{}, roleID, table.Number},
+		{"kinds", text, Spec{}, roleKinds, table.Text},
+		{"kinds", number, Spec{Phenotypes: []string{"kinds"}}, rolePhenotype,
 			table.Number},
-		{"perturbation_type", text, reading{}, roleKinds, table.Text},
-		{"kinds", text, reading{Spec: Spec{KindsColumn: IgnoreKindsColumn}}, roleAttribute,
+		{"perturbation_type", text, Spec{}, roleKinds, table.Text},
+		{"kinds", text, Spec{KindsColumn: IgnoreKindsColumn}, roleAttribute,
 			table.Text},
-		{"y", number, reading{}, roleGuessed, table.Number},
-		{"y", said, reading{}, rolePhenotype, table.Number},
-		{"dose", number, reading{}, roleByName, table.Number},
-		{"dose", said, reading{}, rolePhenotype, table.Number},
-		{"dose", text, reading{}, roleAttribute, table.Text},
-		{"y", text, reading{}, roleAttribute, table.Text},
-		{"y", list, reading{}, roleLeftOut, table.List},
-		{"y", number, reading{Spec: Spec{Attributes: []string{"y"}}}, roleAttribute, table.Number},
-		{"y", text, reading{Spec: Spec{Attributes: []string{}}}, roleLeftOut, table.Text},
-		{"y", number, reading{Spec: Spec{NotPhenotypes: []string{"y"}}}, roleLeftOut, table.Number},
-		{"y", text, reading{Spec: Spec{NotPhenotypes: []string{"y"}}, filterColumns: []string{"y"}},
-			roleFiltered, table.Text},
-		{"y", list, reading{Spec: merging}, roleCompared, table.List},
-		{"Unnamed: 0", text, reading{}, roleAttribute, table.Text},
+		{"y", number, Spec{}, roleGuessed, table.Number},
+		{"y", said, Spec{}, rolePhenotype, table.Number},
+		{"dose", number, Spec{}, roleByName, table.Number},
+		{"dose", said, Spec{}, rolePhenotype, table.Number},
+		{"dose", text, Spec{}, roleAttribute, table.Text},
+		{"y", text, Spec{}, roleAttribute, table.Text},
+		{"y", list, Spec{}, roleLeftOut, table.List},
+		{"y", number, Spec{Attributes: []string{"y"}}, roleAttribute, table.Number},
+		{"y", text, Spec{Attributes: []string{}}, roleLeftOut, table.Text},
+		{"Unnamed: 0", text, Spec{}, roleAttribute, table.Text},
 	} {
 		kinds := []table.Kind{table.Text, test.isKind}
 		names := []string{"q", test.name}

@@ -97,10 +97,10 @@ func TestColumnsInAnyOrder(t *testing.T) {
 						test.kind, first+2)
 				}
 				if fault.KindOf(err) != fault.Input ||
-					!strings.Contains(fault.HintOf(err), "--not-phenotypes y") {
+					!strings.Contains(fault.HintOf(err), "--phenotypes") {
 					t.Errorf("kind %d, hint %q", fault.KindOf(err), fault.HintOf(err))
 				}
-				_, err = openFile(path, threeGenes, Spec{NotPhenotypes: []string{"y"}})
+				_, err = openFile(path, threeGenes, Spec{Phenotypes: []string{}})
 				if err != nil {
 					t.Errorf("left out: %v", err)
 				}
@@ -111,18 +111,14 @@ func TestColumnsInAnyOrder(t *testing.T) {
 
 // The hint for a bad phenotype names the flag that leaves its column out.
 func TestBadPhenotypeHint(t *testing.T) {
-	for hint, phenotypes := range map[string][]string{
-		"exclude the column with --not-phenotypes y": nil,
-		"leave the column out of --phenotypes":       {"y"},
-	} {
+	for _, phenotypes := range [][]string{nil, {"y"}} {
 		p, err := openFile(inputs.Write(t, "p.tsv", "genes\ty\nA\t1e999\n"), threeGenes,
 			Spec{Phenotypes: phenotypes})
 		if err == nil {
 			_, err = sets.ReadAll(p)
 		}
-		if !strings.HasSuffix(fault.HintOf(err), "; or "+hint) {
-			t.Errorf("phenotypes %q: %v, hint %q, expected %q", phenotypes, err, fault.HintOf(err),
-				hint)
+		if !strings.HasSuffix(fault.HintOf(err), "; or name the phenotypes without it: --phenotypes") {
+			t.Errorf("phenotypes %q: %v, hint %q", phenotypes, err, fault.HintOf(err))
 		}
 	}
 }

@@ -40,13 +40,13 @@ func TestControls(t *testing.T) {
 			table += strings.Join(listed, delimiter) + "\n"
 			slices.Sort(genes)
 			if len(slices.Compact(slices.Clone(genes))) < len(genes) {
-				counts.Add(ingest.SelfPair, "", 1)
+				counts.Add(ingest.SelfPair, 1)
 				continue
 			}
-			counts.Add(ingest.ControlName, "", len(listed)-len(genes))
+			counts.Add(ingest.ControlName, len(listed)-len(genes))
 			if len(genes) == 0 {
-				counts.Add(ingest.Wildtype, "", 1)
-				counts.Add(ingest.ControlSample, "", 1)
+				counts.Add(ingest.Wildtype, 1)
+				counts.Add(ingest.ControlSample, 1)
 			}
 			want = append(want, fmt.Sprintf("%d [%s] []", row, strings.Join(genes, " ")))
 		}

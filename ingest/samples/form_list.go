@@ -6,6 +6,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/names"
+	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/rows"
 )
 
@@ -29,7 +30,7 @@ type list struct {
 
 func (l *list) strict() bool { return true }
 
-func (l *list) Records(b *tableRows, i int, yield func(*Record) error) error {
+func (l *list) Record(b *table.Batch, i int) (*Record, error) {
 	r := &l.record
 	r.Mentions, r.MissingGenes = r.Mentions[:0], 0
 	var err error
@@ -43,16 +44,11 @@ func (l *list) Records(b *tableRows, i int, yield func(*Record) error) error {
 			l.addUnlessMissing(b.Text(column, i))
 		}
 	}
-	if err != nil {
-		return err
-	}
-	if l.layout.hasKinds {
-		if err := l.addKinds(b, i); err != nil {
-			return err
-		}
+	if err == nil && l.layout.hasKinds {
+		err = l.addKinds(b, i)
 	}
 	l.readID(b, i, r)
-	return yield(r)
+	return r, err
 }
 
 // addList adds the genes of a list.
@@ -121,7 +117,7 @@ func (l *list) mention(name []byte) {
 
 // addKinds reads the kinds of a row, as a list or as one text: first a kind per listed gene, then
 // GENE=KIND for each gene that stays, as in ingest.KindsAttribute.
-func (l *list) addKinds(b *tableRows, i int) error {
+func (l *list) addKinds(b *table.Batch, i int) error {
 	r, column := &l.record, l.layout.kinds
 	l.kinds = l.kinds[:0]
 	listed := b.List(column, i)
@@ -156,7 +152,7 @@ func (l *list) addKinds(b *tableRows, i int) error {
 	return nil
 }
 
-func (l *list) Values(b *tableRows, i int, r *Record, genotype *Genotype) error {
+func (l *list) Values(b *table.Batch, i int, r *Record, genotype *Genotype) error {
 	if err := l.readValues(b, i, r); err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 // torchcell, a perturbation of any type deletes its gene, and a sample deletes the genes of all
 // experiments in its record, which usually name the same ones.
 type storeForm struct {
-	contents  *torchcell.Contents
 	reader    *torchcell.Reader
 	genotyper *Genotyper
 	layout    *layout
@@ -35,7 +34,7 @@ type use struct {
 
 func (p *storeSet) newForm() form[*torchcell.Chunk] {
 	f := &storeForm{
-		contents: p.contents, reader: p.contents.NewReader(), genotyper: p.genotyper,
+		reader: p.contents.NewReader(), genotyper: p.genotyper,
 		layout: p.layout, uses: make([]use, len(p.contents.Columns)),
 		phenotypes: make([]float64, len(p.layout.phenotypes)),
 		attributes: make([]ingest.Value, len(p.layout.attributes)),
@@ -54,10 +53,10 @@ func (p *storeSet) newForm() form[*torchcell.Chunk] {
 
 func (f *storeForm) strict() bool { return false }
 
-func (f *storeForm) Records(chunk *torchcell.Chunk, i int, yield func(*Record) error) error {
+func (f *storeForm) Record(chunk *torchcell.Chunk, i int) (*Record, error) {
 	var err error
 	if f.read, err = f.reader.Record(chunk, i); err != nil {
-		return err
+		return nil, err
 	}
 	r := &f.record
 	r.Row, r.Mentions = int64(f.read.Number), r.Mentions[:0]
@@ -73,7 +72,7 @@ func (f *storeForm) Records(chunk *torchcell.Chunk, i int, yield func(*Record) e
 			})
 		}
 	}
-	return yield(r)
+	return r, nil
 }
 
 func sameGene(a, b torchcell.Perturbation) bool { return bytes.Equal(a.Gene, b.Gene) }
@@ -89,15 +88,13 @@ func (f *storeForm) Values(_ *torchcell.Chunk, _ int, r *Record, genotype *Genot
 		switch from.origin {
 		case fromKinds:
 			f.setKinds(k, genotype, r.Mentions)
-		case fromRow:
-			f.attributes[k].Number = float64(r.Row)
 		}
 	}
 	for experiment := range f.read.Experiments {
 		e := &f.read.Experiments[experiment]
 		for k := range e.Values {
 			v := &e.Values[k]
-			if column, ok := f.contents.Column(e, v); ok && !v.IsMissing() {
+			if column, ok := f.reader.Column(e, v); ok && !v.IsMissing() {
 				f.set(column, experiment, v, genotype)
 			}
 		}

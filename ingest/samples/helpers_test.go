@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strings"
 
-	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/ingest/names"
 )
@@ -17,15 +16,15 @@ func openFile(
 	path string, genes *ingest.Nodes, spec Spec, known ...*names.Resolver,
 ) (ingest.SampleSource, error) {
 	spec.File = path
-	if err := conf.Check(&spec); err != nil {
+	if err := spec.Prepare(); err != nil {
 		return nil, err
 	}
 	spec.MaxDropped = new(1.0)
 	resolver := append(known, nil)[0]
 	if resolver == nil {
-		resolver = names.OfIDs(cmp.Or(genes, &ingest.Nodes{Type: ingest.Gene}))
+		resolver = names.Of(&ingest.Graph{Genes: cmp.Or(genes, &ingest.Nodes{Type: ingest.Gene})})
 	}
-	form, err := OpenForm(spec, resolver)
+	form, err := openForm(spec, resolver)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +39,7 @@ func (l lenient) Batches(
 ) iter.Seq2[*ingest.Samples, error] {
 	return func(yield func(*ingest.Samples, error) bool) {
 		for batch, err := range l.SampleSource.Batches(ctx, account) {
-			isEmpty := err != nil && strings.Contains(err.Error(), "found no entries")
+			isEmpty := err != nil && strings.Contains(err.Error(), "found no rows")
 			if isEmpty || !yield(batch, err) {
 				return
 			}
@@ -48,7 +47,7 @@ func (l lenient) Batches(
 	}
 }
 
-// openSet opens a set by name, with its filter, and checks its kinds as a survey does.
+// openSet opens a set by name, and checks its kinds as a survey does.
 func openSet(name string, genes *ingest.Nodes, spec Spec) (ingest.SampleSource, error) {
 	spec.File = name
 	set, err := Open(spec, &ingest.Graph{Genes: genes})

@@ -19,14 +19,14 @@ type idOrder struct {
 	hashes distinct.Keys[distinct.Hash]
 }
 
-func (o *idOrder) add(p *part[*tableRows]) (row int64, err error) {
+func (o *idOrder) add(p *part[*table.Batch]) (row int64, err error) {
 	batch := p.batch.Twin()
 	for i := p.from; i < p.to; i++ {
 		row = p.first + int64(i)
-		if p.failed != nil && row >= o.endRow(p.row) {
+		if p.failed != nil && row >= p.row {
 			break
 		}
-		id := batch.Text(o.set.id, i)
+		id := batch.Text(o.set.layout.id, i)
 		if len(bytes.TrimSpace(id)) == 0 {
 			return row, fault.New(fault.Input, sampleIDHint,
 				"found sample id %s, expected a non-empty one", fault.Quote(id))
@@ -39,17 +39,8 @@ func (o *idOrder) add(p *part[*tableRows]) (row int64, err error) {
 // mostRepeats limits the hashes that are looked for again: one duplicate is enough for an error.
 const mostRepeats = 1 << 16
 
-// endRow returns the row below which ids count if a row fails: of screens that row's, too.
-func (o *idOrder) endRow(failed int64) int64 {
-	if o.set.spec.isScreen() && failed < allRows {
-		return failed + 1
-	}
-	return failed
-}
-
 // checkEnd returns a fault.Input for the first id above a row that an earlier row has.
 func (o *idOrder) checkEnd(above int64) error {
-	above = o.endRow(above)
 	repeated := make(map[distinct.Hash]bool)
 	for hash, times := range o.hashes.All() {
 		if times > 1 && len(repeated) < mostRepeats {
@@ -59,7 +50,7 @@ func (o *idOrder) checkEnd(above int64) error {
 	if len(repeated) == 0 {
 		return nil
 	}
-	r, err := table.OpenFile(o.set.file, o.set.text)
+	r, err := table.OpenFile(o.set.file)
 	if err != nil {
 		return err
 	}
@@ -70,7 +61,7 @@ func (o *idOrder) checkEnd(above int64) error {
 			return err
 		}
 		for i := range b.Len {
-			id, row := b.Text(o.set.id, i), b.First+int64(i)
+			id, row := b.Text(o.set.layout.id, i), b.First+int64(i)
 			if row >= above || !repeated[distinct.Hash(o.hash(id))] {
 				continue
 			}

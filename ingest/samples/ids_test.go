@@ -35,7 +35,7 @@ func TestSampleIDsOfEqualHashes(t *testing.T) {
 		}
 		defer file.Close()
 		same := func([]byte) uint64 { return 7 }
-		ids := idOrder{set: &tableSet{file: file}, hash: same}
+		ids := idOrder{set: &tableSet{file: file, layout: &layout{}}, hash: same}
 		for _, id := range strings.Fields(text) {
 			ids.hashes.Add(distinct.Hash(same([]byte(id))))
 		}

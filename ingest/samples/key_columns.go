@@ -9,6 +9,12 @@ import (
 	"tcbuild/ingest/table"
 )
 
+// The reserved names of a table's columns, beside kindsNames; see ingest.FindReserved.
+const (
+	defaultGenesColumn = "genes"
+	defaultIDColumn    = "sample_id"
+)
+
 // keyColumns are the columns of genes, sample ids and kinds of perturbations.
 type keyColumns struct {
 	genes     []int
@@ -32,25 +38,32 @@ func (t *columnTable) findKeys() error {
 		return err
 	}
 	isDelimited := len(t.genes) == 1 && !t.list || t.hasKinds
-	if !isDelimited && slices.Contains(t.spec.Given(), "gene_delimiter") {
+	if !isDelimited && t.spec.GeneDelimiter != defaultDelimiter {
 		return fault.New(fault.Usage,
 			"omit gene_delimiter, or name one column of texts with genes_columns",
 			"read perturbations %s: found gene_delimiter %s, "+
 				"but no column whose texts it separates: genes are in %s",
-			t.path, fault.Quote(t.spec.GeneDelimiter), fault.List(t.spec.GenesColumns))
+			t.path, fault.Quote(t.spec.GeneDelimiter), fault.List(t.names(t.genes)))
 	}
 	return nil
 }
 
 func (t *columnTable) findGenes() error {
-	for _, name := range t.spec.GenesColumns {
+	names := t.spec.GenesColumns
+	if names == nil {
+		var err error
+		if names, err = findGenesColumn(t.columns(), t.path); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
 		at, err := t.find("genes", name)
 		if err != nil {
 			return err
 		}
 		c := &t.all[at]
 		t.list = c.kind == table.List
-		isOnlyList := t.list && len(t.spec.GenesColumns) == 1
+		isOnlyList := t.list && len(names) == 1
 		if isText := c.kind == table.Text || c.kind == table.Unknown; !isText && !isOnlyList {
 			return t.notTexts("genes", c)
 		}
@@ -180,6 +193,6 @@ func (t *columnTable) kindsColumn() (at int, found bool, err error) {
 
 // isNamedNumber reports whether the spec names a column of numbers as something else than kinds.
 func (t *columnTable) isNamedNumber(c *column) bool {
-	named := slices.Concat(t.spec.Phenotypes, t.spec.Attributes, t.spec.NotPhenotypes)
+	named := slices.Concat(t.spec.Phenotypes, t.spec.Attributes)
 	return c.kind == table.Number && slices.Contains(named, c.name)
 }

@@ -63,7 +63,6 @@ func TestReservedColumns(t *testing.T) {
 		{"genes,ID,y", "A,5,1", Spec{IDColumn: "ID"}, "y? /", "5 [0] [1]"},
 		{"genes,ID,y", "A,5,1", Spec{Attributes: []string{"ID"}}, "y? / ID", "0 [0] [1] 5"},
 		{"genes,ID,y", "A,5,1", Spec{Phenotypes: []string{"ID", "y"}}, "ID y /", "0 [0] [5 1]"},
-		{"genes,ID,y", "A,5,1", Spec{NotPhenotypes: []string{"ID"}}, "y? /", "0 [0] [1]"},
 		{"genes,ID,fitness", "A,5,1", Spec{Phenotypes: fitness}, "fitness /", "0 [0] [1]"},
 	} {
 		set, err := openSet(inputs.Write(t, "p.csv", test.header+"\n"+test.row+"\n"), threeGenes,

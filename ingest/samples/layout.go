@@ -29,12 +29,11 @@ type origin uint8
 const (
 	fromColumn origin = iota
 	fromKinds         // the kinds of the perturbations
-	fromRow           // ingest.RowAttribute
 )
 
 // layOutTable finds out what the columns of a table hold. It reads a text table to its end, unless
 // the spec names both phenotypes and attributes.
-func layOutTable(r *table.Reader, spec *reading) (*layout, error) {
+func layOutTable(r *table.Reader, spec *Spec) (*layout, error) {
 	t := newColumnTable(r.Path(), spec, r.Columns(), r.Kind)
 	indexes := r.Indexes()
 	for i := range t.all {
@@ -93,55 +92,26 @@ func (t *columnTable) layOut() (*layout, error) {
 		l.attributes = append(l.attributes, from)
 		columns.Attributes = append(columns.Attributes, attribute)
 	}
-	addColumn := func(at int) {
+	l.phenotypes = t.columnsWith(t.spec.Phenotypes, rolePhenotype, roleGuessed)
+	columns.Phenotypes = ingest.NamedPhenotypes(t.names(l.phenotypes)...)
+	for _, at := range t.columnsWith(t.spec.Attributes, roleAttribute, roleByName) {
 		c := &t.all[at]
 		addAttribute(source{fromColumn, at},
 			ingest.Attribute{Name: c.name, Type: c.attributeType()})
 	}
-	l.phenotypes = t.columnsWith(t.spec.Phenotypes, rolePhenotype, roleGuessed)
-	columns.Phenotypes = ingest.NamedPhenotypes(t.names(l.phenotypes)...)
-	for _, at := range t.columnsWith(t.spec.Attributes, roleAttribute, roleByName) {
-		addColumn(at)
+	columns.Genes = t.names(t.genes)
+	if t.hasID {
+		columns.ID = t.all[t.id].name
 	}
 	columns.Guessed = t.names(t.columnsWith(nil, roleGuessed))
 	columns.ByName = t.names(t.columnsWith(nil, roleByName))
-	columns.Ignored = t.names(t.columnsWith(nil, roleFiltered, roleCompared, roleLeftOut))
+	columns.Ignored = t.names(t.columnsWith(nil, roleLeftOut))
 	if t.hasKinds {
 		addAttribute(source{origin: fromKinds},
 			ingest.Attribute{Name: t.kindsName, Type: ingest.TextAttribute})
 		columns.Kinds, columns.KindsApart = t.kindsName, true
 	}
-	if err := columns.Check(t.path); err != nil {
-		return nil, err
-	}
-	hidden := t.columnsWith(nil, roleFiltered, roleCompared)
-	for _, at := range hidden {
-		if err := t.checkHidden(&t.all[at]); err != nil {
-			return nil, err
-		}
-		addColumn(at)
-	}
-	if !t.spec.Merges() {
-		columns.FilterOnly = len(hidden)
-		return l, nil
-	}
-	addAttribute(source{origin: fromRow}, ingest.RowAttribute)
-	columns.Compared = len(hidden) + 1
-	return l, nil
-}
-
-// checkHidden returns an error for a column that can be neither filtered nor compared.
-func (t *columnTable) checkHidden(c *column) error {
-	switch {
-	case c.role == roleFiltered:
-		return t.checkKind(c, "--where", roleAttribute)
-	case c.hasNoValues():
-		return fault.New(fault.Input,
-			"name it in --ignore if it may differ, or store it as text or numbers",
-			"compare samples of %s: column %s: found type %s, expected texts or numbers",
-			t.path, fault.Quote(c.name), c.typeName())
-	}
-	return nil
+	return l, columns.Check(t.path)
 }
 
 // roleKey is the key under which an Arrow file's schema says whether a column of numbers is an
@@ -190,11 +160,8 @@ func (t *columnTable) readContents(r *table.Reader) error {
 			c.column = at
 			c.mixed = c.role != roleOpen || t.spec.Phenotypes != nil
 			c.codes = c.mixed || isNoted(c.name)
-			isOpen := c.role == roleOpen
-			decides := isOpen && (t.spec.Phenotypes == nil || t.spec.Attributes == nil)
-			leftOut := isOpen || c.role == roleLeftOut
-			hidden := leftOut && t.leftOutRole(c) != roleLeftOut
-			if decides || hidden || c.role == roleAttribute {
+			decides := c.role == roleOpen && (t.spec.Phenotypes == nil || t.spec.Attributes == nil)
+			if decides || c.role == roleAttribute {
 				untyped = append(untyped, &c.columnContents)
 			}
 		}
@@ -248,9 +215,8 @@ func (c *columnContents) add(t *columnTable, r *table.Reader, b *table.Batch) er
 		fix = "correct the value, or empty the field if it is missing"
 	}
 	name := t.all[c.column].name
-	quoted := fault.List([]string{name})
-	hint := fmt.Sprintf("%s; or exclude the column with --not-phenotypes %s, "+
-		"or keep it as text with --attributes %s", fix, quoted, quoted)
+	hint := fmt.Sprintf("%s; or name the columns that are phenotypes with --phenotypes, "+
+		"or keep this one as text with --attributes %s", fix, fault.List([]string{name}))
 	return fault.New(fault.Input, hint,
 		"read perturbations %s: column %s: found %s, expected a number %s",
 		c.text, fault.Quote(name), c.found, expected)

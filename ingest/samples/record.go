@@ -7,7 +7,7 @@ import (
 	"tcbuild/ingest/names"
 )
 
-// A Record is what a row, a cell of a matrix, or a record of a store says of one sample. Of the row
+// A Record is what a row of a table, or a record of a store, says of one sample. Of the row
 // s7  TFC3|ctrl  0.5 it is the row's number, the id s7, mentions of TFC3 and ctrl, and the value.
 //
 // A form makes it, and a Genotyper makes a genotype of its mentions. It is valid until the form
@@ -21,10 +21,6 @@ type Record struct {
 	// ListedKinds is the number of kinds that a row has for its ListedGenes, the first mentions. A
 	// row has one for each gene or one for all; other numbers are an error if it perturbs a gene.
 	ListedKinds, ListedGenes int
-
-	// Why says that the form itself drops the record, or is ingest.Kept.
-	Why    ingest.Reason
-	Column int // of a matrix
 
 	Phenotypes []float64
 	Attributes []ingest.Value
@@ -44,27 +40,22 @@ func (r *Record) mentionsOf(experiment int) []Mention {
 type Mention struct {
 	Text   []byte
 	Answer names.Answer
-	Kind   []byte     // of the perturbation; nil if nothing says it
-	Allele AlleleKind // in a screen
+	Kind   []byte // of the perturbation; nil if nothing says it
 	// Experiment counts the experiments of a store's record. Two names of one gene in one
 	// experiment are synonyms.
 	Experiment int
 	Stays      bool // written as GENE=KIND: the gene stays in the graph
 	Repeated   bool // in an experiment of the same names as the first
-	// Genes are those that a screen's text names, if it names several: YAL001C_YAL002W.
-	Genes []string
 }
 
 func (m *Mention) isGene() bool { return m.Answer.Meaning == names.Gene }
 
 func (m *Mention) isOf(gene uint32) bool { return m.isGene() && m.Answer.Gene == gene }
 
-func (m *Mention) isControl() bool { return m.Answer.Meaning == names.Control }
-
 // A form reads the records of one layout from batches of a type. Each worker has its own.
 type form[B any] interface {
-	// Records yields the records of row i, without their values. It stops at the first error.
-	Records(batch B, i int, yield func(*Record) error) error
+	// Record reads the record of row i, without its values.
+	Record(batch B, i int) (*Record, error)
 	// Values adds the values of a record, which has a genotype if it becomes a sample. strict says
 	// that a wrong value is an error even if it does not.
 	Values(batch B, i int, r *Record, genotype *Genotype) error

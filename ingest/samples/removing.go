@@ -56,8 +56,8 @@ const (
 	removeNone = "none"
 )
 
-// Check checks the kinds, trims them and writes them in lower case.
-func (k *RemovingKinds) Check() error {
+// prepare checks the kinds, trims them and writes them in lower case.
+func (k *RemovingKinds) prepare() error {
 	var kinds RemovingKinds
 	for _, kind := range *k {
 		kind = strings.ToLower(strings.TrimSpace(kind))

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"runtime"
-	"slices"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -31,9 +29,7 @@ type scan[B any] struct {
 	// where names a row for messages. It is called after read has ended.
 	where func(row int64) string
 
-	dropUnmeasured bool
-	// inOrder sees parts in the order of the rows, and may leave out samples of them; nil: none
-	inOrder inOrder[B]
+	inOrder inOrder[B] // sees parts in the order of the rows; nil: none
 }
 
 // inOrder is what a form does with parts in the order of the rows.
@@ -51,44 +47,9 @@ type part[B any] struct {
 	first    int64 // number of the batch's row 0
 
 	samples []*ingest.Samples
-	places  []place // of all samples, if there is an inOrder
 	account ingest.Account
 	failed  error // of the row after these samples
 	row     int64 // that failed
-}
-
-// place is the cell that a sample is made of.
-type place struct {
-	row    int64
-	column int
-}
-
-// includes reports whether row i of the batch was read, or failed.
-func (p *part[B]) includes(i int) bool { return p.failed == nil || p.first+int64(i) <= p.row }
-
-// cells goes through the samples of a part.
-type cells struct {
-	samples []*ingest.Samples
-	places  []place
-	at      int // in samples[0]
-	sample  ingest.Sample
-	column  int // of the latest
-}
-
-func cellsOf[B any](p *part[B]) *cells { return &cells{samples: p.samples, places: p.places} }
-
-// next returns the next sample of a row, nil after the last.
-func (c *cells) next(row int64) *ingest.Sample {
-	if len(c.places) == 0 || c.places[0].row != row {
-		return nil
-	}
-	if c.at == c.samples[0].Len() {
-		c.samples, c.at = c.samples[1:], 0
-	}
-	c.samples[0].At(c.at, &c.sample)
-	c.column = c.places[0].column
-	c.places, c.at = c.places[1:], c.at+1
-	return &c.sample
 }
 
 // batches returns the samples.
@@ -157,8 +118,11 @@ func (w *worker[B]) work(p *part[B]) {
 	p.failed = fault.Catch(func() error {
 		for i := p.from; i < p.to; i++ {
 			p.row = p.first + int64(i)
-			keep := func(r *Record) error { return w.add(p.batch, i, r) }
-			if err := w.form.Records(p.batch, i, keep); err != nil {
+			r, err := w.form.Record(p.batch, i)
+			if err == nil {
+				err = w.add(p.batch, i, r)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -182,21 +146,18 @@ func (w *worker[B]) add(batch B, i int, r *Record) error {
 		if err := w.form.Values(batch, i, r, genotype); err != nil {
 			return err
 		}
-		account.Add(ingest.TrimmedText, "", r.Trimmed)
-		account.Add(ingest.InfiniteValue, "", r.Infinite)
-	}
-	if why == ingest.Kept && w.dropUnmeasured && isUnmeasured(r.Phenotypes) {
-		why = ingest.WithoutPhenotype
+		account.Add(ingest.TrimmedText, r.Trimmed)
+		account.Add(ingest.InfiniteValue, r.Infinite)
 	}
 	if err := table.CheckUTF8(r.ID); err != nil {
 		return fault.New(fault.Input, fault.HintOf(err), "sample id: %w", err)
 	}
 	if why != ingest.Kept {
-		account.Drop(why, genotype.Detail, r.Row, genotype.Name)
+		account.Drop(why, r.Row, genotype.Name)
 		return nil
 	}
 	w.note(account)
-	account.Add(ingest.MissingGene, "", r.MissingGenes)
+	account.Add(ingest.MissingGene, r.MissingGenes)
 	w.append(r)
 	return nil
 }
@@ -204,14 +165,14 @@ func (w *worker[B]) add(batch B, i int, r *Record) error {
 // note notes what a kept record has.
 func (w *worker[B]) note(account *ingest.Account) {
 	if len(w.genotype.Genes) == 0 {
-		account.Add(ingest.Wildtype, "", 1)
+		account.Add(ingest.Wildtype, 1)
 	}
 	if w.genotype.Controls > 0 && len(w.genotype.Genes)+len(w.genotype.Staying) == 0 {
-		account.Add(ingest.ControlSample, "", 1)
+		account.Add(ingest.ControlSample, 1)
 	}
-	account.Add(ingest.ControlName, "", w.genotype.Controls)
-	account.Add(ingest.UnknownLeftOut, "", len(w.genotype.Unknown))
-	account.Add(ingest.RepeatedGene, "", w.genotype.Repeated)
+	account.Add(ingest.ControlName, w.genotype.Controls)
+	account.Add(ingest.UnknownLeftOut, len(w.genotype.Unknown))
+	account.Add(ingest.RepeatedGene, w.genotype.Repeated)
 }
 
 // append appends the sample of a record to the last batch of the part, or to a new one.
@@ -224,12 +185,4 @@ func (w *worker[B]) append(r *Record) {
 		last++
 	}
 	p.samples[last].Append(r.ID, w.genotype.Genes, r.Phenotypes, r.Attributes)
-	if w.inOrder != nil {
-		p.places = append(p.places, place{r.Row, r.Column})
-	}
-}
-
-func isUnmeasured(phenotypes []float64) bool {
-	measured := func(value float64) bool { return !math.IsNaN(value) }
-	return len(phenotypes) > 0 && !slices.ContainsFunc(phenotypes, measured)
 }

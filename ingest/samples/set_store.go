@@ -12,14 +12,13 @@ import (
 	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples/torchcell"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/where"
 )
 
 // storeSet is a perturbation set in a torchcell store (see torchcell.Open), which is read to its
 // end when it is opened: each record is a sample, its labels and their statistics are the
 // phenotypes, and what is noted of its experiments the attributes.
 type storeSet struct {
-	spec      *reading
+	spec      *Spec
 	genotyper *Genotyper
 	store     *torchcell.Store
 	contents  *torchcell.Contents
@@ -27,7 +26,7 @@ type storeSet struct {
 }
 
 func openStore(spec Spec, known *names.Resolver) (ingest.SampleSource, error) {
-	p := &storeSet{spec: &reading{Spec: spec, filterColumns: where.Names(spec.Where)}}
+	p := &storeSet{spec: &spec}
 	var err error
 	if p.genotyper, err = spec.genotyper(known); err != nil {
 		return nil, err
@@ -114,8 +113,8 @@ func (p *storeSet) layOut() error {
 	if p.layout, err = t.layOut(); err != nil {
 		return err
 	}
-	kept := p.layout.columns.Kept().Remaining()
-	if !p.layout.hasKinds && slices.Contains(kept.AttributeNames(), typesAttribute) {
+	if !p.layout.hasKinds &&
+		slices.Contains(p.layout.columns.AttributeNames(), typesAttribute) {
 		p.layout.columns.Kinds = typesAttribute
 	}
 	p.layout.columns.KindsApart = p.spec.RemovingKinds != nil
@@ -171,11 +170,7 @@ func kindOf(c torchcell.Column) table.Kind {
 
 // checkColumn returns an error for values that a column cannot have in its role.
 func (p *storeSet) checkColumn(c torchcell.Column, role columnRole) error {
-	isHidden := role == roleFiltered || role == roleCompared
-	if isHidden && kindOf(c) != table.Other {
-		role = roleAttribute
-	}
-	leaveOut := "exclude the phenotype with --not-phenotypes " + fault.List([]string{c.Name})
+	const leaveOut = "name other columns with --phenotypes"
 	const inStore = "read torchcell store %s: record %s: "
 	const again = "write the store again with torchcell, or "
 	const nameOthers = again + "name other columns with --attributes"

@@ -11,7 +11,6 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/names"
-	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/inputs"
 	"tcbuild/internal/testing/sets"
 )
@@ -222,16 +221,6 @@ func TestPerturbations(t *testing.T) {
 			counts:     "2 kept, 1 missing_gene",
 		},
 		{
-			name:       "left out",
-			file:       "p.tsv",
-			content:    "genes\tx\ty\nA\t1\t2\nB\tlow\t3\n",
-			options:    Spec{NotPhenotypes: []string{"x"}},
-			phenotypes: "y",
-			ignored:    "x",
-			want:       []string{"0 [0] [2]", "1 [1] [3]"},
-			counts:     "2 kept",
-		},
-		{
 			name:       "phenotype order given",
 			file:       "p.tsv",
 			content:    "genes\tx\ty\nA\t1\t2\n",
@@ -248,26 +237,6 @@ func TestPerturbations(t *testing.T) {
 			ignored: "x",
 			want:    []string{"0 [0] []"},
 			counts:  "1 kept",
-		},
-		{
-			name:    "layout",
-			file:    "p.txt",
-			content: "A;B 1\nC 2\n",
-			options: Spec{
-				GeneDelimiter: ";",
-				TextSpec:      table.TextSpec{Delimiter: "space", Columns: []string{"genes", "y"}},
-			},
-			phenotypes: "y",
-			want:       []string{"0 [0 1] [1]", "1 [2] [2]"},
-			counts:     "2 kept",
-		},
-		{
-			name:    "aliases",
-			file:    "p.tsv",
-			content: "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n",
-			options: Spec{Synonyms: ingest.DropSynonyms},
-			want:    []string{"0 [0 1] []", "2 [1] []"},
-			counts:  "2 kept, 1 synonym_names, 1 self_pair",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -332,7 +301,7 @@ func FuzzPerturbations(f *testing.F) {
 // aliases are other names of genes.
 func aliases(rows map[string]uint32) *names.Resolver {
 	b := names.NewBuilder(threeGenes, len(rows))
-	level := b.AddLevels("alias")
+	level := b.AddLevel()
 	for name, row := range rows {
 		b.Add(level, name, row)
 	}

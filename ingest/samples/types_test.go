@@ -111,8 +111,7 @@ func TestIndexOfTexts(t *testing.T) {
 		!strings.Contains(hint, "id_column="+index) {
 		t.Errorf("got %v, hint %s", err, fault.HintOf(err))
 	}
-	for _, spec := range []Spec{{IDColumn: index}, {Attributes: []string{index}},
-		{NotPhenotypes: []string{index}}} {
+	for _, spec := range []Spec{{IDColumn: index}, {Attributes: []string{index}}} {
 		if _, err := openFile(path, threeGenes, spec); err != nil {
 			t.Errorf("%v: got %v", spec.Given(), err)
 		}

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"tcbuild/ingest/table/arrowfile"
-	"tcbuild/ingest/table/parquetfile"
 	"tcbuild/internal/testing/rowstest"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // BenchmarkText reads a text table without using its values, and compares with the slow reader of
@@ -33,7 +33,7 @@ func BenchmarkText(b *testing.B) {
 		if file.name == "quoted.csv" {
 			content = strings.ReplaceAll(content, "C,", `C",`)
 		}
-		_, compression := Format(file.name)
+		_, compression, _, _ := EndingOf(file.name)
 		path := write(b, file.name, compress(b, []byte(content), compression))
 		b.Run(fmt.Sprintf("file=%s/rows=%d", file.name, rows), func(b *testing.B) {
 			b.SetBytes(int64(len(content)))
@@ -70,7 +70,7 @@ func BenchmarkText(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, read, ok := slowTSV(string(content)); !ok || len(read) != rows {
+			if _, read, ok := slowText(string(content), '\t'); !ok || len(read) != rows {
 				b.Fatal("wrong rows")
 			}
 		}
@@ -98,22 +98,15 @@ func BenchmarkBinary(b *testing.B) {
 	for i, column := range columns(0, 0) {
 		fields = append(fields, rowstest.Field([]string{"id", "genes", "x", "note"}[i], column, i == 3))
 	}
-	arrowPath, parquetPath := filepath.Join(b.TempDir(), "a.arrow"), filepath.Join(b.TempDir(), "a.parquet")
+	arrowPath := filepath.Join(b.TempDir(), "a.arrow")
 	w, err := arrowfile.Create(arrowPath, fields)
-	check(b, err)
-	file, err := os.Create(parquetPath)
-	check(b, err)
-	p, err := parquetfile.NewWriter(file, fields)
 	check(b, err)
 	for from := 0; from < n; from += 100_000 {
 		to := from + 100_000
 		check(b, w.Write(columns(from, to)...))
-		check(b, p.Write(columns(from, to)...))
 	}
 	check(b, w.Close())
-	check(b, p.Close())
-	check(b, file.Close())
-	for _, path := range []string{arrowPath, parquetPath} {
+	for _, path := range []string{arrowPath} {
 		for _, typed := range []bool{false, true} {
 			b.Run(fmt.Sprintf("file=%s/typed=%t/rows=%d", filepath.Base(path), typed, n), func(b *testing.B) {
 				b.ReportAllocs()

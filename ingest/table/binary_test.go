@@ -12,21 +12,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/schema"
-
-	"github.com/apache/arrow/go/v17/arrow"
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/ingest/table/rows"
 	"tcbuild/internal/testing/rowstest"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // Open opens a table, whose file is closed when nobody has it any more.
 func Open(path string) (*Reader, error) {
-	return TextSpec{File: path}.Open(new(inputfile.Files))
+	file, err := inputfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return OpenFile(file)
 }
 
 // show reads a table into one line per row, with the accessor for each column's kind.
@@ -79,8 +80,8 @@ func TestPyArrowFiles(t *testing.T) {
 		`4=4 7=7 0=0 1e-300=1e-300 1=1 "plain" "" "x" ["" "c" ""] - NaN=`,
 	}
 	files, err := filepath.Glob("testdata/types-*")
-	if err != nil || len(files) != 9 {
-		t.Fatalf("found %d files, expected 9: %v", len(files), err)
+	if err != nil || len(files) != 5 {
+		t.Fatalf("found %d files, expected 5: %v", len(files), err)
 	}
 	for _, path := range files {
 		r, err := Open(path)
@@ -101,9 +102,9 @@ func TestPyArrowFiles(t *testing.T) {
 	}
 }
 
-// Durations are of one kind and type in both formats: Parquet stores them as integers.
+// Durations are of one kind and type.
 func TestDurations(t *testing.T) {
-	for _, path := range []string{"testdata/durations.arrow", "testdata/durations.parquet"} {
+	for _, path := range []string{"testdata/durations.arrow"} {
 		r, err := Open(path)
 		check(t, err)
 		for column, want := range []string{"duration[s]", "duration[ms]", "duration[us]", "duration[ns]"} {
@@ -178,7 +179,7 @@ func readDamaged(t testing.TB, name string, content []byte) error {
 
 // showInMemory reads a file in memory into one line per row.
 func showInMemory(path string, content []byte) (string, error) {
-	s, err := openSource(path, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))), TextOptions{})
+	s, err := openSource(path, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))))
 	if err != nil {
 		return "", err
 	}
@@ -198,8 +199,7 @@ func showInMemory(path string, content []byte) (string, error) {
 	}
 }
 
-// TestRareNumbers reads half-precision numbers, decimals and dictionary-encoded numbers in both
-// formats.
+// TestRareNumbers reads half-precision numbers, decimals and dictionary-encoded numbers.
 func TestRareNumbers(t *testing.T) {
 	want := []string{
 		`1.5=1.5 1.5=1.50 9.007199254740992e+15=9007199254740992 0.1=0.100000000000000000000000000000 7=7 0.5=0.5`,
@@ -207,7 +207,7 @@ func TestRareNumbers(t *testing.T) {
 		`-0.25=-0.25 -0.07=-0.07 found integer "-9007199254740993", which a 64-bit floating-point number cannot hold exactly=-9007199254740993 -1e-20=-0.000000000000000000010000000000 -9=-9 NaN=`,
 		`5.960464477539063e-08=5.960464477539063e-08 12345.67=12345.67 0=0 3=3.000000000000000000000000000000 7=7 0.5=0.5`,
 	}
-	for _, name := range []string{"numbers.arrow", "numbers.parquet", "numbers-integers.parquet"} {
+	for _, name := range []string{"numbers.arrow"} {
 		r, err := Open(filepath.Join("testdata", name))
 		check(t, err)
 		defer r.Close()
@@ -259,9 +259,7 @@ func TestWindows(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		parquetPath := writeParquet(t, half, numbers, lists)
-
-		for _, path := range []string{arrowPath, parquetPath} {
+		for _, path := range []string{arrowPath} {
 			r, err := Open(path)
 			if err != nil {
 				t.Fatal(err)
@@ -283,70 +281,9 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// writeParquet writes columns number and list in row groups [0, split) and [split, rows).
-func writeParquet(t *testing.T, split int, numbers []float64, lists [][]string) string {
-	t.Helper()
-	text := schema.NewByteArrayNode("element", parquet.Repetitions.Optional, -1)
-	list, err := schema.ListOf(text, parquet.Repetitions.Optional, -1)
-	check(t, err)
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{
-		schema.NewFloat64Node("number", parquet.Repetitions.Required, -1),
-		renamed(t, list),
-	}, -1)
-	check(t, err)
-	path := filepath.Join(t.TempDir(), "a.parquet")
-	f, err := os.Create(path)
-	check(t, err)
-	w := file.NewParquetWriter(f, root, file.WithWriterProps(parquet.NewWriterProperties(parquet.WithDataPageSize(1024))))
-	for _, r := range [][2]int{{0, split}, {split, len(numbers)}} {
-		group := w.AppendRowGroup()
-		column, err := group.NextColumn()
-		check(t, err)
-		_, err = column.(*file.Float64ColumnChunkWriter).WriteBatch(numbers[r[0]:r[1]], nil, nil)
-		check(t, err)
-		check(t, column.Close())
-		column, err = group.NextColumn()
-		check(t, err)
-		var values []parquet.ByteArray
-		var definitions, repetitions []int16
-		for _, list := range lists[r[0]:r[1]] {
-			if len(list) == 0 {
-				definitions, repetitions = append(definitions, 1), append(repetitions, 0)
-			}
-			for k, text := range list {
-				values = append(values, parquet.ByteArray(text))
-				definitions, repetitions = append(definitions, 3), append(repetitions, int16(min(k, 1)))
-			}
-		}
-		_, err = column.(*file.ByteArrayColumnChunkWriter).WriteBatch(values, definitions, repetitions)
-		check(t, err)
-		check(t, column.Close())
-		check(t, group.Close())
-	}
-	check(t, w.Close())
-	return path
-}
-
-// renamed gives a list the column's name: schema.ListOf names it after its element.
-func renamed(t *testing.T, list *schema.GroupNode) schema.Node {
-	t.Helper()
-	node, err := schema.NewGroupNodeLogical("list", list.RepetitionType(), schema.FieldList{list.Field(0)}, schema.NewListLogicalType(), -1)
-	check(t, err)
-	return node
-}
-
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestDeltaEncoding(t *testing.T) {
-	const path = "testdata/delta.parquet"
-	r, err := Open(path)
-	check(t, err)
-	defer r.Close()
-	_, err = r.Next()
-	checkInputError(t, err, path, `read delta.parquet from row 0 on: column "int": found values in encoding DELTA_BINARY_PACKED, expected PLAIN, RLE or RLE_DICTIONARY`)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/internal/testing/rowstest"
 )
@@ -136,30 +137,54 @@ func TestTextsStayValid(t *testing.T) {
 	}
 }
 
-func TestIsTable(t *testing.T) {
-	for name, want := range map[string]bool{
-		"a.tsv":        true,
-		"a.CSV":        true,
-		"a.txt.gz":     true,
-		"a.tab.zst":    true,
-		"a.parquet":    true,
-		"a.arrow":      true,
-		"a.feather":    true,
-		"a.xlsx":       true,
-		"a.b.tsv":      true,
-		"a.parquet.gz": false,
-		"a.xlsx.gz":    false,
-		"a.xls":        false,
-		"~$a.xlsx":     false,
-		"a.arrow.zst":  false,
-		"a.md":         false,
-		"a.gz":         false,
-		"tsv":          false,
-		"a.tsv.bak":    false,
-		"":             false,
+func TestEndings(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.tsv":      "a .tsv",
+		"a.CSV":      "a .csv",
+		"a.csv.gz":   "a .csv .gz",
+		"a.tsv.ZST":  "a .tsv .zst",
+		"a.arrow":    "a .arrow",
+		"a.b.tsv":    "a.b .tsv",
+		"x/a.b.tsv":  "x/a.b .tsv",
+		"a.txt.gz":   "",
+		"a.parquet":  "",
+		"a.feather":  "",
+		"a.xlsx":     "",
+		"a.arrow.gz": "",
+		"a.gz":       "",
+		"tsv":        "",
+		"a.tsv.bak":  "",
+		"a.tsv~":     "",
+		"":           "",
 	} {
-		if IsTable(name) != want {
-			t.Errorf("%q: got %v", name, !want)
+		ending, compression, stem, ok := EndingOf(name)
+		got := ""
+		if ok {
+			got = strings.TrimSpace(stem + " " + ending.Name + " " + compression)
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A file that is not read is one line that says how Python reads it. python/tests runs these lines.
+func TestRefusedEndings(t *testing.T) {
+	for name, want := range map[string]string{
+		"s.XLSX":       `tcbuild.build(graph, pandas.read_excel("%s"), out=…)`,
+		"s.csv.zip":    `tcbuild.build(graph, pandas.read_csv("%s"), out=…)`,
+		"s.tsv.bz2":    `tcbuild.build(graph, pandas.read_csv("%s", sep="\t"), out=…)`,
+		"s.zip":        `tcbuild.build(graph, pandas.read_csv("%s", sep="\t"), out=…)`,
+		"m.xml.gz":     `tcbuild.sources.add_model(graph, "%s")`,
+		"a.gaf":        `tcbuild.sources.gaf("%s")`,
+		"s.parquet.gz": "save it in one of these formats",
+		"a.bam":        "read it in Python",
+	} {
+		path := write(t, name, []byte("content"))
+		_, err := Open(path)
+		want = strings.ReplaceAll(want, "%s", path)
+		if fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), want) {
+			t.Errorf("%s: got %v with hint %q, want %s", name, err, fault.HintOf(err), want)
 		}
 	}
 }

@@ -3,31 +3,33 @@ package bench
 import (
 	"bytes"
 	"context"
+	"log/slog"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"tcbuild"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/testing/sets"
+	"tcbuild/internal/testing/synthetic"
 	_ "tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 
 // buildTiny builds a dataset of the tiny graph.
-func buildTiny(t testing.TB, c Case, set string) *store.Dataset {
+func buildTiny(t testing.TB, c Case, count int) *store.Dataset {
 	t.Helper()
 	dir := t.TempDir()
-	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, "dataset")
-	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
-		t.Fatal(err)
-	}
+	cell, set := synthetic.Write(t, count)
+	out := filepath.Join(dir, "dataset")
 	_, err := tcbuild.Build(t.Context(), tcbuild.Options{
-		Variant: c.Variant, Codec: c.Codec, Graph: cell, Spec: samples.Named(set), Out: out,
+		Variant: c.Variant, Codec: c.Codec, Graph: cell, Spec: samples.Spec{File: set}, Out: out,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +65,7 @@ func TestMasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range allCases() {
-		reader, err := newMasks(t.Context(), buildTiny(t, c, "synth:tiny:100:1"))
+		reader, err := newMasks(t.Context(), buildTiny(t, c, 100))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,9 +79,19 @@ func TestMasks(t *testing.T) {
 }
 
 func TestReadAll(t *testing.T) {
-	dataset := buildTiny(t, Case{store.Indices, "zstd"}, "synth:tiny:1500:1")
-	if open, read, err := readDataset(t.Context(), dataset.Dir, 1500, 1); err != nil || open <= 0 || read <= 0 {
-		t.Errorf("got %g s, %g ms, %v", open, read, err)
+	t.Setenv("TMPDIR", "/var/tmp") // where tests do not choose memory
+	dataset := buildTiny(t, Case{store.Indices, "zstd"}, 1500)
+	cold, warm, err := readDataset(t.Context(), dataset.Dir, 1500, 1)
+	if err != nil || warm.open <= 0 || warm.seconds <= 0 || warm.cpuSeconds <= 0 {
+		t.Errorf("got %+v, %v", warm, err)
+	}
+	var system unix.Statfs_t
+	if err := unix.Statfs(dataset.Dir, &system); err != nil {
+		t.Fatal(err)
+	}
+	onDisk := system.Type == unix.EXT4_SUPER_MAGIC || system.Type == unix.XFS_SUPER_MAGIC
+	if inMemory := system.Type == unix.TMPFS_MAGIC; onDisk && cold.seconds <= 0 || inMemory && cold != (reading{}) {
+		t.Errorf("on a file system of type %#x, got %+v cold", system.Type, cold)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -88,5 +100,23 @@ func TestReadAll(t *testing.T) {
 	}
 	if _, _, err := readDataset(t.Context(), t.TempDir(), 1500, 1); err == nil {
 		t.Error("an empty folder was read")
+	}
+}
+
+// Sizes extrapolated from some samples are those of a dataset of all.
+func TestExtrapolatedSize(t *testing.T) {
+	const all = 20_000
+	o := Options{Samples: 4000, Rounds: 1}
+	cell, set := synthetic.Write(t, all)
+	o.Graph, o.Spec, o.Out, o.Workers, o.Log = cell, samples.Spec{File: set}, t.TempDir(), 2, slog.New(slog.DiscardHandler)
+	results, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range results.Cases {
+		want := float64(buildTiny(t, c.Case, all).Manifest.DataBytes())
+		if got := c.Extrapolated.Bytes; math.Abs(got-want) > 0.1*want {
+			t.Errorf("%s: extrapolated to %.0f bytes, a build has %.0f", c, got, want)
+		}
 	}
 }

@@ -9,11 +9,9 @@ import (
 
 	"tcbuild"
 	"tcbuild/fault"
-	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/table"
 	"tcbuild/internal/disk"
 )
 
@@ -45,15 +43,15 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 			return nil, err
 		}
 	}
-	if in.total = account.Kept; in.total == 0 {
-		return nil, fault.New(fault.Input, "give a table with at least one row",
-			"read perturbations %s: found no samples, expected at least one", o.File)
+	if in.total = account.Kept; in.total < 2 {
+		return nil, fault.New(fault.Input, "give a table with at least two rows",
+			"read perturbations %s: samples: found %d, expected at least 2", o.File, in.total)
 	}
 	return in, nil
 }
 
 // optionsOf returns the options of a build with some samples, evenly spaced. If those are not all,
-// they are in a file of their own, without what the user's options filter, merge and leave out.
+// they are in a file of their own, without what the user's options leave out.
 func (in *inputs) optionsOf(ctx context.Context, keep int) (tcbuild.Options, error) {
 	o := in.Options.Options
 	if keep == in.total {
@@ -61,7 +59,7 @@ func (in *inputs) optionsOf(ctx context.Context, keep int) (tcbuild.Options, err
 	}
 	subset := filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", keep))
 	o.Spec = samples.Spec{
-		TextSpec:          table.TextSpec{File: subset},
+		File:              subset,
 		AllowWildtype:     true,
 		AllowDuplicateIDs: in.AllowDuplicateIDs,
 		// it has only genes that the user's options remove
@@ -71,27 +69,6 @@ func (in *inputs) optionsOf(ctx context.Context, keep int) (tcbuild.Options, err
 		return o, nil
 	}
 	return o, samples.Write(ctx, subset, spread{in.samples, in.total, keep}, in.graph.Genes)
-}
-
-// removals counts what a set of samples removes, per sample: perturbation indices and mask
-// positions.
-func (in *inputs) removals(ctx context.Context, samples int) (genes, removed float64, err error) {
-	rules, err := incidence.ReadRules(in.graph, in.ReactionRule)
-	if err != nil {
-		return 0, 0, err
-	}
-	remover := incidence.NewRemover(in.graph, incidence.Build(in.graph), rules)
-	some := spread{in.samples, in.total, samples}
-	for batch, err := range some.Batches(ctx, new(ingest.Account)) {
-		if err != nil {
-			return 0, 0, err
-		}
-		for i := range batch.Len() {
-			genes += float64(len(batch.Genes(i)))
-			removed += float64(len(remover.Removed(batch.Genes(i))))
-		}
-	}
-	return genes / float64(samples), removed / float64(samples), nil
 }
 
 // spread is a perturbation set of keep evenly spaced samples of another set's total.

@@ -52,7 +52,7 @@ func TestSamplesOf(t *testing.T) {
 			t.Errorf("%s, --samples %d of %d: got %d, want %d", c.of, c.samples, c.total, got, c.expected)
 		}
 	}
-	if got := (Options{}).samplesOf(raw, 20, 1<<40); got != 1 {
-		t.Errorf("of a graph larger than the limit: got %d samples, want 1", got)
+	if got := (Options{}).samplesOf(raw, 20, 1<<40); got != 2 {
+		t.Errorf("of a graph larger than the limit: got %d samples, want 2", got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 	"tcbuild"
 	"tcbuild/encode"
-	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
+	"tcbuild/internal/testing/synthetic"
 	"tcbuild/store"
 )
 
@@ -19,12 +19,9 @@ import (
 // dataset of yeast's size.
 func BenchmarkWholeMasks(b *testing.B) {
 	const size = 256
-	perturbations := samples.Named(fmt.Sprintf("synth:yeast:%d:1", size))
 	dir := b.TempDir()
-	cell := filepath.Join(dir, "graph")
-	if err := graph.Write(cell, synth.Graph(synth.Yeast, 1)); err != nil {
-		b.Fatal(err)
-	}
+	cell, set := synthetic.WriteScale(b, synth.Yeast, size)
+	perturbations := samples.Spec{File: set}
 	order := rand.New(rand.NewPCG(1, 0)).Perm(size)
 	for _, variant := range []store.Variant{store.Incidence, store.Indices, store.FullMasks} {
 		codecs := encode.Codecs(encode.Mode(variant))
@@ -49,7 +46,7 @@ func BenchmarkWholeMasks(b *testing.B) {
 					b.Fatal(err)
 				}
 				defer reader.close()
-				if _, err := reader.pass(context.Background(), order); err != nil {
+				if _, _, err := reader.pass(context.Background(), order); err != nil {
 					b.Fatal(err)
 				}
 				b.SetBytes(int64(dataset.Manifest.MaskPositions()))

@@ -1,9 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
@@ -15,9 +16,11 @@ import (
 // page is report.html, and what is printed.
 func (r *Results) page() *page.Page {
 	return &page.Page{
-		Title:    "What each way of storing masks costs",
-		Lead:     []string{r.describeSetup(), r.describeMachine()},
-		Sections: []page.Section{r.buildTable(), r.sizeTable(), r.readTable()},
+		Title: "What each way of storing masks costs",
+		Lead:  []string{r.describeSetup(), r.describeMachine(), r.describeReading()},
+		Sections: []page.Section{
+			r.buildTable(), r.sizeTable(), r.readTable(), r.plot(), r.decision(),
+		},
 	}
 }
 
@@ -29,21 +32,39 @@ func (r *Results) describeSetup() string {
 		rounds = fmt.Sprintf("Every figure is the median of %d rounds, and each ran all datasets; "+
 			"± is half the range from lowest to highest.", s.Rounds)
 	}
+	held := "datasets hold all of them, or as many as the tables say, evenly spaced"
+	if !slices.ContainsFunc(r.Cases, func(c *CaseResult) bool { return c.Samples < s.TotalSamples }) {
+		held = "each dataset holds all of them"
+	}
 	return fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per "+
-		"sample; a sample removes %s of them on average by deleting %s %s. The perturbation set "+
-		"has %s samples; each dataset holds some of them, at even distances. %s",
-		formatCount(s.Genes), formatCount(s.Edges), s.EdgeTypes, formatCount(s.MaskPositions),
-		formatNumber(s.Removed), formatNumber(s.GenesRemoved),
-		english.PluralWord(int(math.Ceil(s.GenesRemoved)), "gene", ""),
-		formatCount(s.TotalSamples), rounds)
+		"sample. The perturbation set has %s samples; %s. %s",
+		page.Count(s.Genes), page.Count(s.Edges), s.EdgeTypes, page.Count(s.MaskPositions),
+		page.Count(s.TotalSamples), held, rounds)
 }
 
 func (r *Results) describeMachine() string {
-	return fmt.Sprintf("%s, %s, %s memory. tcbuild %s. %s; the benchmark took %s. "+
+	m := r.Machine
+	text := fmt.Sprintf("%s, %s, %s memory. tcbuild %s. %s; the benchmark took %s. "+
 		"All figures are in results.json.",
-		r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""),
-		formatBytes(float64(r.Machine.MemoryBytes)), r.Program,
-		english.Plural(r.Setup.Workers, "worker", ""), formatSeconds(r.Setup.Seconds))
+		m.CPU, english.Plural(m.Cores, "core", ""), formatBytes(float64(m.MemoryBytes)),
+		r.Program, english.Plural(r.Setup.Workers, "worker", ""), formatSeconds(r.Setup.Seconds))
+	if m.Load > float64(m.Cores) {
+		text += fmt.Sprintf(" The load was up to %.1f on %s, so other programs took time: compare "+
+			"CPU times, or measure again on a quiet machine.", m.Load,
+			english.Plural(m.Cores, "core", ""))
+	}
+	return text
+}
+
+func (r *Results) describeReading() string {
+	cold := "Cold: after tcbuild dropped the dataset from the page cache (posix_fadvise, " +
+		"DONTNEED); disks and file servers may still have it in theirs."
+	if r.Cases[0].Cold.OpenSeconds.Rounds == 0 {
+		cold = "Nothing was read cold: the files stayed in memory, as on tmpfs."
+	}
+	return "Reading is by tcbuild's reader in Go, not by Python's loaders: one core, samples in " +
+		"random order, all masks of a sample as bytes. Opening ends with the first sample; " +
+		"incidence then has all samples in memory. " + cold
 }
 
 // Print prints the tables, one below the other.
@@ -52,8 +73,7 @@ func (r *Results) Print(w io.Writer) error { return r.page().Print(w) }
 func (r *Results) table(
 	title, text string, header []string, row func(c *CaseResult) []string,
 ) page.Section {
-	header = append([]string{"masks kept as"}, header...)
-	t := page.Section{Title: title, Text: text, Header: header}
+	t := page.Section{Title: title, Text: text, Header: slices.Insert(header, 0, "masks kept as")}
 	for _, c := range r.Cases {
 		t.Rows = append(t.Rows, append([]string{c.String()}, row(c)...))
 	}
@@ -62,84 +82,88 @@ func (r *Results) table(
 
 func (r *Results) buildTable() page.Section {
 	return r.table("Build: "+english.Plural(r.Setup.Workers, "worker", ""),
-		"Time until the dataset is published, and CPU time. "+
-			"Samples/s is for the stages that grow with the samples.",
-		[]string{"samples", "time", "CPU time", "samples/s"},
+		"Time until the dataset is published, and CPU time. A sample adds the difference from a "+
+			"dataset with an eighth of the samples. The last columns extrapolate by it, roughly "+
+			"if far: where rounds differ, or noise hides a figure, measure more samples.",
+		[]string{"samples", "time", "CPU time", "a sample adds", r.extrapolated(), "its CPU time"},
 		func(c *CaseResult) []string {
-			return []string{formatCount(c.Samples), formatStat(c.Build.Seconds, formatSeconds),
-				formatSeconds(c.Build.CPUSeconds.Median),
-				formatStat(c.Build.SamplesPerSecond, formatNumber)}
+			return []string{page.Count(c.Samples), formatStat(c.Build.Seconds),
+				formatStat(c.Build.CPUSeconds), formatStat(Stat{}.plus(1, c.Build.SecondsPerSample)),
+				formatStat(c.Extrapolated.Seconds), formatStat(c.Extrapolated.CPUSeconds)}
 		})
 }
 
+func (r *Results) extrapolated() string {
+	return "at " + page.Count(r.Cases[0].Extrapolated.Samples) + " samples"
+}
+
 func (r *Results) sizeTable() page.Section {
-	extrapolated := "at " + formatCount(r.Cases[0].Extrapolated.Samples) + " samples"
-	return r.table("Size", "Bytes per sample of the files that grow with the samples: "+
-		"the sample table, and data.mdb. The last columns extrapolate.",
-		[]string{"samples", "dataset", "per sample", extrapolated, "built in"},
+	return r.table("Size", "Bytes of the files. What is shared, such as the graph, does not "+
+		"grow with the samples. The last column extrapolates.",
+		[]string{"samples", "dataset", "shared", "per sample", r.extrapolated()},
 		func(c *CaseResult) []string {
-			return []string{formatCount(c.Samples), formatBytes(float64(c.Size.DatasetBytes)),
-				formatBytes(c.Size.BytesPerSample), formatBytes(c.Extrapolated.Bytes),
-				formatSeconds(c.Extrapolated.Seconds)}
+			samples := c.Size.BytesPerSample * float64(c.Samples)
+			return []string{page.Count(c.Samples), formatBytes(float64(c.Size.DatasetBytes)),
+				formatBytes(float64(c.Size.DatasetBytes) - samples),
+				formatBytes(c.Size.BytesPerSample), formatBytes(c.Extrapolated.Bytes)}
 		})
 }
 
 func (r *Results) readTable() page.Section {
-	return r.table("Read: milliseconds per sample until its whole masks are in memory, one core",
-		fmt.Sprintf("Random order, from the page cache. Filling %s bytes takes %s ms; readers "+
-			"that change only what differs from the sample before are faster. "+
-			"The incidence variant has the samples in memory once it is open.",
-			formatCount(r.Setup.MaskPositions), formatNumber(r.FillMilliseconds.Min)),
-		[]string{"open", "read"},
+	return r.table("Read by Go, on one core: time per sample until its whole masks are in memory",
+		"CPU time is that of the warm reading.",
+		[]string{"open cold", "open", "read cold", "read", "CPU time"},
 		func(c *CaseResult) []string {
-			return []string{formatSeconds(c.Read.OpenSeconds.Median),
-				formatStat(c.Read.Milliseconds, formatNumber)}
-		})
+			return []string{formatStat(c.Cold.OpenSeconds), formatStat(c.Warm.OpenSeconds),
+				formatStat(c.Cold.SecondsPerSample), formatStat(c.Warm.SecondsPerSample),
+				formatStat(c.Warm.CPUPerSample)}
+		}).WithoutEmptyColumns()
 }
 
-func formatCount(n int) string { return humanize.Comma(int64(n)) }
-
-// formatNumber formats a number with about three significant digits and thousands separators:
-// 0.0123, 4, 4.57, 45.7, 332,313.
-func formatNumber(x float64) string {
-	switch size := math.Abs(x); {
-	case x == math.Trunc(x) && size < 1000:
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	case size < 0.9995:
-		return strconv.FormatFloat(x, 'f', min(2-int(math.Floor(math.Log10(size))), 9), 64)
-	case size < 10:
-		return strconv.FormatFloat(x, 'f', 2, 64)
-	case size < 100:
-		return strconv.FormatFloat(x, 'f', 1, 64)
+// decision says what to choose, as far as these figures decide it.
+func (r *Results) decision() page.Section {
+	smallest := slices.MinFunc(r.Cases, func(a, b *CaseResult) int {
+		return cmp.Compare(a.Extrapolated.Bytes, b.Extrapolated.Bytes)
+	})
+	fastest := slices.MinFunc(r.Cases, func(a, b *CaseResult) int {
+		return cmp.Compare(a.Extrapolated.Seconds.Median, b.Extrapolated.Seconds.Median)
+	})
+	built, own := "and none is surely built faster", smallest.Extrapolated.Seconds
+	if best := fastest.Extrapolated.Seconds; best.Rounds > 0 && best.Max < own.Min {
+		built = fmt.Sprintf("and is built in %s; %s is built fastest, in %s",
+			formatSeconds(own.Median), fastest, formatSeconds(best.Median))
 	}
-	return humanize.Comma(int64(math.Round(x)))
+	return page.Section{Title: "Decision", Rows: [][]string{
+		{"Training reads in Python, which may order the datasets differently: measure it with " +
+			"python -m tcbuild.compare NEW_FOLDER --build GRAPH PERTURBATIONS"},
+		{fmt.Sprintf("Take %s, unless training is faster with another: %s it is the smallest, "+
+			"with %s, %s.", smallest, r.extrapolated(),
+			formatBytes(smallest.Extrapolated.Bytes), built)},
+	}}
 }
 
 // formatBytes formats a size with its unit: 45 B, 1.75 kB, 821 GB. A kB is 1,000 bytes.
 func formatBytes(n float64) string { return humanize.BytesN(uint64(n), 3) }
 
-// formatSeconds formats a time with its unit: 13 µs, 1.75 ms, 12.3 s, 41 min, 5.2 h.
+// formatSeconds formats a time with its unit: 7.45 ns, 13 µs, 1.75 ms, 12.3 s, 41.0 min, 5.2 h.
 func formatSeconds(s float64) string {
-	switch {
-	case s == 0:
-		return "0 s"
-	case s < 0.9995e-3:
-		return formatNumber(s*1e6) + " µs"
-	case s < 0.9995:
-		return formatNumber(s*1000) + " ms"
+	switch s, _ = strconv.ParseFloat(strconv.FormatFloat(s, 'g', 3, 64), 64); {
 	case s < 120:
-		return formatNumber(s) + " s"
+		return humanize.SI(s, "s")
 	case s < 7200:
-		return formatNumber(s/60) + " min"
+		return fmt.Sprintf("%.1f min", s/60)
 	}
-	return formatNumber(s/3600) + " h"
+	return fmt.Sprintf("%.1f h", s/3600)
 }
 
-// formatStat formats a median with the spread of its rounds: 0.52 ±4%. A single round has no
-// spread.
-func formatStat(s Stat, format func(float64) string) string {
-	if s.Rounds < 2 {
-		return format(s.Median)
+// formatStat formats a time with the spread of its rounds: 0.52 s ±4%. A single round has no
+// spread, and none has no text.
+func formatStat(s Stat) string {
+	switch s.Rounds {
+	case 0:
+		return ""
+	case 1:
+		return formatSeconds(s.Median)
 	}
-	return fmt.Sprintf("%s ±%.0f%%", format(s.Median), 100*s.Spread())
+	return fmt.Sprintf("%s ±%.0f%%", formatSeconds(s.Median), 100*s.Spread())
 }

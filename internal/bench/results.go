@@ -3,7 +3,6 @@ package bench
 import (
 	"slices"
 
-	"tcbuild"
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/store"
@@ -15,14 +14,11 @@ const FormatVersion = 1
 // Results is the result of a benchmark: the schema of results.json. Times are in seconds unless the
 // name says milliseconds, and sizes are in bytes.
 type Results struct {
-	FormatVersion int     `json:"format_version"`
-	Program       string  `json:"program"` // version and commit
-	Machine       Machine `json:"machine"`
-	Setup         Setup   `json:"setup"`
-	// filling a buffer of MaskPositions bytes on one core: no reader that makes whole masks is
-	// faster
-	FillMilliseconds Stat          `json:"fill_milliseconds"`
-	Cases            []*CaseResult `json:"cases"`
+	FormatVersion int           `json:"format_version"`
+	Program       string        `json:"program"` // version and commit
+	Machine       Machine       `json:"machine"`
+	Setup         Setup         `json:"setup"`
+	Cases         []*CaseResult `json:"cases"`
 }
 
 // Machine is the machine of the measurement.
@@ -30,23 +26,21 @@ type Machine struct {
 	CPU         string `json:"cpu"`
 	Cores       int    `json:"cores"` // that this process may use
 	MemoryBytes int64  `json:"memory_bytes"`
+	// threads that ran or waited, over a minute: the most of any round; above Cores, they waited
+	Load float64 `json:"load"`
 }
 
 // Setup is what was measured.
 type Setup struct {
-	Genes         int `json:"genes"`
-	EdgeTypes     int `json:"edge_types"`
-	Edges         int `json:"edges"`
-	MaskPositions int `json:"mask_positions"` // over all masks of a sample
-	TotalSamples  int `json:"total_samples"`  // of the perturbation set
-	// perturbation indices per sample, mean
-	GenesRemoved float64 `json:"genes_removed"`
-	// removed positions per sample, mean
-	Removed      float64                `json:"removed"`
-	Workers      int                    `json:"workers"`
-	Rounds       int                    `json:"rounds"`
-	ReactionRule incidence.ReactionRule `json:"reaction_rule"`
-	Seconds      float64                `json:"seconds"` // duration of the benchmark
+	Genes         int                    `json:"genes"`
+	EdgeTypes     int                    `json:"edge_types"`
+	Edges         int                    `json:"edges"`
+	MaskPositions int                    `json:"mask_positions"` // over all masks of a sample
+	TotalSamples  int                    `json:"total_samples"`  // of the perturbation set
+	Workers       int                    `json:"workers"`
+	Rounds        int                    `json:"rounds"`
+	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
+	Seconds       float64                `json:"seconds"` // duration of the benchmark
 }
 
 // Stat sums up the rounds of one measurement.
@@ -65,6 +59,15 @@ func (s *Stat) add(value float64) {
 	s.Rounds = len(s.ascending)
 	s.Min, s.Max = s.ascending[0], s.ascending[s.Rounds-1]
 	s.Median = (s.ascending[(s.Rounds-1)/2] + s.ascending[s.Rounds/2]) / 2
+}
+
+// plus is the measurement with other samples, which has no rounds if the noise hides their cost.
+func (s Stat) plus(others float64, each Stat) Stat {
+	if each.Min <= 0 && others > 0 {
+		return Stat{}
+	}
+	return Stat{s.Median + others*each.Median, s.Min + others*each.Min, s.Max + others*each.Max,
+		each.Rounds, nil}
 }
 
 // Spread is half the range of the rounds as a fraction of the median; 0 if that is 0.
@@ -93,10 +96,6 @@ func allCases() []Case {
 	return cases
 }
 
-func (c Case) isDefault() bool {
-	return c.Variant == store.Incidence || c.Codec == encode.Codecs(encode.Mode(c.Variant))[0]
-}
-
 // String is the variant and the codec, as in "indices zstd".
 func (c Case) String() string {
 	if c.Codec == "" {
@@ -108,76 +107,83 @@ func (c Case) String() string {
 // CaseResult is the measurements of a case.
 type CaseResult struct {
 	Case
-	Default      bool          `json:"default"` // its codec is the default of its variant
-	Samples      int           `json:"samples"` // in the dataset, spread evenly over the set
+	Samples int `json:"samples"` // in the dataset, spread evenly over the set
+	// in a smaller dataset: costs per sample are the difference, divided by that of the samples
+	FewSamples   int           `json:"few_samples"`
 	Build        Build         `json:"build"`
 	Size         Size          `json:"size"`
-	Read         Read          `json:"read"`
+	Cold         Reading       `json:"read_cold"` // no rounds where files stay in the page cache
+	Warm         Reading       `json:"read_warm"`
 	Extrapolated Extrapolation `json:"extrapolated"`
-
-	fixed Stat // seconds of the build that do not grow with the samples
 }
 
 // Build is a build from its start until the dataset is published.
 type Build struct {
 	Seconds          Stat `json:"seconds"`
-	CPUSeconds       Stat `json:"cpu_seconds"`        // user and system
-	SamplesPerSecond Stat `json:"samples_per_second"` // in the stages that grow with the samples
+	CPUSeconds       Stat `json:"cpu_seconds"` // user and system
+	SecondsPerSample Stat `json:"seconds_per_sample"`
+	CPUPerSample     Stat `json:"cpu_seconds_per_sample"`
 }
 
 // Size is what a dataset occupies; every round has the same.
 type Size struct {
-	DatasetBytes int64 `json:"dataset_bytes"` // of all data files
-	// of the files that grow with the number of samples: the sample table, data.mdb
-	SampleBytes    int64   `json:"sample_bytes"`
-	BytesPerSample float64 `json:"bytes_per_sample"` // SampleBytes / samples
+	DatasetBytes   int64   `json:"dataset_bytes"` // of all data files
+	BytesPerSample float64 `json:"bytes_per_sample"`
 }
 
-// Read is how long it takes to have a sample's whole masks, a byte per position, in the reader's
-// memory, on one core, in random order, from the page cache.
-type Read struct {
-	OpenSeconds  Stat `json:"open_seconds"` // until the first sample's masks are read
-	Milliseconds Stat `json:"milliseconds"` // per sample
+// Reading is how long tcbuild's reader in Go takes to open a dataset and read its first sample, and
+// then for each sample: its whole masks, a byte per position, on one core, in random order.
+type Reading struct {
+	OpenSeconds      Stat `json:"open_seconds"`
+	SecondsPerSample Stat `json:"seconds_per_sample"`
+	CPUPerSample     Stat `json:"cpu_seconds_per_sample"`
 }
 
-// Extrapolation is a dataset of another number of samples: its fixed part, plus the rest in
-// proportion.
+// Extrapolation is a dataset of another number of samples: what was measured, plus the cost per
+// sample of the others.
 type Extrapolation struct {
-	Samples int     `json:"samples"`
-	Seconds float64 `json:"seconds"`
-	Bytes   float64 `json:"bytes"`
+	Samples    int     `json:"samples"`
+	Seconds    Stat    `json:"seconds"`
+	CPUSeconds Stat    `json:"cpu_seconds"`
+	Bytes      float64 `json:"bytes"`
 }
 
-// The stages of a build that grow with the samples.
+// The stages of a build that grow with the samples. They have fixed parts, too.
 const (
 	surveyStage = "survey samples" // also writes the sample table
 	masksStage  = "build masks"    // of the LMDB variants
 )
 
-func (c *CaseResult) add(
-	seconds, cpuSeconds float64, stages []tcbuild.StageTime, open, read float64,
-) {
-	growing := 0.0
-	for _, stage := range stages {
-		if stage.Stage == surveyStage || stage.Stage == masksStage {
-			growing += stage.Seconds
-		}
+// cost is what a build took; growing are the seconds of the stages that grow with the samples.
+type cost struct{ seconds, growing, cpuSeconds, bytes float64 }
+
+// add adds a round.
+func (c *CaseResult) add(few, all cost, cold, warm reading) {
+	b, e := &c.Build, &c.Extrapolated
+	b.Seconds.add(all.seconds)
+	b.CPUSeconds.add(all.cpuSeconds)
+	b.SecondsPerSample.add(c.perSample(few.growing, all.growing))
+	b.CPUPerSample.add(c.perSample(few.cpuSeconds, all.cpuSeconds))
+	c.Size = Size{int64(all.bytes), c.perSample(few.bytes, all.bytes)}
+	others := float64(e.Samples - c.Samples)
+	e.Seconds = b.Seconds.plus(others, b.SecondsPerSample)
+	e.CPUSeconds = b.CPUSeconds.plus(others, b.CPUPerSample)
+	e.Bytes = all.bytes + others*c.Size.BytesPerSample
+	c.Warm.add(warm)
+	if cold != (reading{}) {
+		c.Cold.add(cold)
 	}
-	c.fixed.add(seconds - growing)
-	c.Build.Seconds.add(seconds)
-	c.Build.CPUSeconds.add(cpuSeconds)
-	c.Build.SamplesPerSecond.add(float64(c.Samples) / growing)
-	c.Read.OpenSeconds.add(open)
-	c.Read.Milliseconds.add(read)
 }
 
-// extrapolate estimates the cost of a dataset of another number of samples.
-func (c *CaseResult) extrapolate(samples int) {
-	factor := float64(samples) / float64(c.Samples)
-	fixed := c.Size.DatasetBytes - c.Size.SampleBytes
-	c.Extrapolated = Extrapolation{
-		Samples: samples,
-		Seconds: c.fixed.Median + factor*(c.Build.Seconds.Median-c.fixed.Median),
-		Bytes:   float64(fixed) + factor*float64(c.Size.SampleBytes),
-	}
+func (r *Reading) add(once reading) {
+	r.OpenSeconds.add(once.open)
+	r.SecondsPerSample.add(once.seconds)
+	r.CPUPerSample.add(once.cpuSeconds)
+}
+
+// perSample is the part of a figure that a sample adds: not negative, whatever the noise, and not
+// more than if nothing were fixed.
+func (c *CaseResult) perSample(few, all float64) float64 {
+	slope := (all - few) / float64(c.Samples-c.FewSamples)
+	return min(max(slope, 0), all/float64(c.Samples))
 }

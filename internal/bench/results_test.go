@@ -4,8 +4,6 @@ import (
 	"math"
 	"reflect"
 	"testing"
-
-	"tcbuild"
 )
 
 func statOf(values ...float64) (s Stat) {
@@ -41,12 +39,10 @@ func TestStat(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{formatNumber(0), "0"}, {formatNumber(0.012345), "0.0123"}, {formatNumber(4), "4"}, {formatNumber(4.567), "4.57"}, {formatNumber(45.67), "45.7"},
-		{formatNumber(999.4), "999"}, {formatNumber(1000), "1,000"}, {formatNumber(332313), "332,313"}, {formatNumber(-1234567), "-1,234,567"},
 		{formatBytes(0), "0 B"}, {formatBytes(999), "999 B"}, {formatBytes(1750), "1.75 kB"}, {formatBytes(821e9), "821 GB"}, {formatBytes(20e12), "20.0 TB"},
-		{formatSeconds(0), "0 s"}, {formatSeconds(13e-6), "13 µs"}, {formatSeconds(0.9996e-3), "1.00 ms"}, {formatSeconds(0.0123), "12.3 ms"},
-		{formatSeconds(119.9), "120 s"}, {formatSeconds(150), "2.50 min"}, {formatSeconds(9000), "2.50 h"},
-		{formatStat(Stat{2, 1, 4, 2, nil}, formatNumber), "2 ±75%"}, {formatStat(Stat{2, 2, 2, 1, nil}, formatNumber), "2"},
+		{formatSeconds(0), "0 s"}, {formatSeconds(7.45e-9), "7.45 ns"}, {formatSeconds(13e-6), "13 µs"}, {formatSeconds(0.9996e-3), "1 ms"},
+		{formatSeconds(0.012345), "12.3 ms"}, {formatSeconds(119.4), "119 s"}, {formatSeconds(150), "2.5 min"}, {formatSeconds(9000), "2.5 h"},
+		{formatStat(Stat{2, 1, 4, 2, nil}), "2 s ±75%"}, {formatStat(Stat{2, 2, 2, 1, nil}), "2 s"}, {formatStat(Stat{}), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
@@ -54,26 +50,41 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// A build of 100 samples with 2 fixed seconds, 3 s for the samples, 1,000 fixed bytes and 20 bytes
-// per sample.
+// A build of 200 samples takes 3.1 s, of which stages that grow with the samples take 2.1 s, and a
+// build of 100 samples takes 2.05 s of those: 2 s are fixed there, too.
 func TestExtrapolate(t *testing.T) {
-	c := CaseResult{Samples: 100, Build: Build{Seconds: Stat{Median: 5}}, Size: Size{DatasetBytes: 3000, SampleBytes: 2000}, fixed: Stat{Median: 2}}
-	for _, want := range []Extrapolation{{0, 2, 1000}, {50, 3.5, 2000}, {100, 5, 3000}, {1000, 32, 21000}} {
-		if c.extrapolate(want.Samples); c.Extrapolated != want {
-			t.Errorf("%d samples: got %+v, want %+v", want.Samples, c.Extrapolated, want)
+	few := cost{seconds: 3.05, growing: 2.05, cpuSeconds: 4.2, bytes: 3000}
+	all := cost{seconds: 3.1, growing: 2.1, cpuSeconds: 4.4, bytes: 5000}
+	for _, want := range []struct {
+		samples             int
+		seconds, cpu, bytes float64
+	}{{0, 3, 4, 1000}, {100, 3.05, 4.2, 3000}, {200, 3.1, 4.4, 5000}, {200_000, 103, 404, 4_001_000}} {
+		c := CaseResult{Samples: 200, FewSamples: 100, Extrapolated: Extrapolation{Samples: want.samples}}
+		c.add(few, all, reading{}, reading{})
+		got := c.Extrapolated
+		if math.Abs(got.Seconds.Median-want.seconds)+math.Abs(got.CPUSeconds.Median-want.cpu)+math.Abs(got.Bytes-want.bytes) > 1e-6 {
+			t.Errorf("%+v: got %+v", want, got)
 		}
 	}
 }
 
-// A build's time is of its samples, or fixed.
-func TestRounds(t *testing.T) {
-	c := &CaseResult{Samples: 60}
-	for _, seconds := range []float64{3, 6, 4} {
-		c.add(10, 12, []tcbuild.StageTime{
-			{Stage: "read graph", Seconds: 1}, {Stage: surveyStage, Seconds: 2}, {Stage: masksStage, Seconds: seconds},
-		}, 1, 1)
-	}
-	if !same(c.Build.SamplesPerSecond, Stat{10, 7.5, 12, 3, nil}) || !same(c.fixed, Stat{4, 2, 5, 3, nil}) {
-		t.Errorf("got %+v, fixed %+v", c, c.fixed)
+// Where one round sees no cost of a sample, noise hides it: no time of more samples is given.
+func TestNoiseHidesCost(t *testing.T) {
+	for _, c := range []struct {
+		growing   float64 // of few samples in the second round
+		samples   int
+		estimated bool
+	}{{1.5, 1000, true}, {2, 1000, false}, {2.1, 1000, false}, {2.1, 200, true}, {-5, 1000, true}} {
+		result := CaseResult{Samples: 200, FewSamples: 100, Extrapolated: Extrapolation{Samples: c.samples}}
+		for _, few := range []float64{1, c.growing} {
+			result.add(cost{growing: few}, cost{seconds: 3, growing: 2}, reading{}, reading{})
+		}
+		e := result.Extrapolated.Seconds
+		if (e.Rounds > 0) != c.estimated {
+			t.Errorf("%+v: got %+v", c, e)
+		}
+		if most := 3 + 800*2.0/200; e.Max > most {
+			t.Errorf("%+v: got up to %g s, more than if nothing were fixed, %g s", c, e.Max, most)
+		}
 	}
 }

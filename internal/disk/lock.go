@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -43,6 +44,26 @@ func TryLock(path string, sharing Sharing) (*os.File, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// LockWithin is TryLock, but tries again until the patience is over.
+func LockWithin(path string, sharing Sharing, patience time.Duration) (*os.File, error) {
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		file, err := TryLock(path, sharing)
+		if !errors.Is(err, ErrLocked) || time.Since(begin) > patience {
+			return file, err
+		}
+	}
+}
+
+// IsLocked reports whether a process holds a lock, or may hold it. It changes nothing.
+func IsLocked(path string) bool {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer file.Close()
+	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
 }
 
 // shareWithGroup lets the group that may write in a lock's folder take the lock, too, whatever the

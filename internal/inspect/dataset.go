@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -47,14 +46,6 @@ func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, erro
 	return s, nil
 }
 
-func (s *DatasetSummary) wildtypes() int {
-	if s.Summary == nil || len(s.Summary.GenotypeSizes) == 0 ||
-		s.Summary.GenotypeSizes[0].Genes > 0 {
-		return 0
-	}
-	return s.Summary.GenotypeSizes[0].Samples
-}
-
 // Page returns the summary as a page about the dataset in dir.
 func (s *DatasetSummary) Page(dir string) *page.Page {
 	p := &page.Page{Title: "Dataset " + filepath.Base(filepath.Clean(dir)),
@@ -82,16 +73,9 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 	add("folder", dir)
 	add("variant", strings.TrimSpace(string(s.Variant)+" "+s.Codec))
 	add("samples", count(s.Samples))
-	number("that delete no gene", s.wildtypes())
 	number("genotypes", s.Account.Repeats.Genotypes)
-	then, merged := "", s.Account.Sum(ingest.Merged)
-	if merged > 0 { // the manifest counts repeats before they are merged
-		then = " then"
-		number("samples before repeats were merged", s.Samples+merged)
-	}
-	number("genotypes of several samples"+then, s.Account.Repeats.RepeatedGenotypes)
-	number("samples of these"+then, s.Account.Repeats.RepeatedSamples)
-	number("conditions", s.Account.Repeats.Conditions)
+	number("genotypes of several samples", s.Account.Repeats.RepeatedGenotypes)
+	number("samples of these", s.Account.Repeats.RepeatedSamples)
 	if s.Kinds != nil {
 		add("perturbations", kindCounts(s.Kinds.Perturbations))
 		add("that remove a node", cmp.Or(strings.Join(s.Kinds.Removing, ", "), "all"))
@@ -100,10 +84,10 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 		add("perturbations: "+key, settingText(s.Options.Perturbations[key]))
 	}
 	for _, c := range s.Account.Dropped {
-		number("samples dropped: "+c.What(), c.Rows)
+		number("samples dropped: "+c.Reason.Text(), c.Rows)
 	}
 	for _, c := range s.Account.Noted {
-		number("noted: "+c.What(), c.Rows)
+		number("noted: "+c.Reason.Text(), c.Rows)
 	}
 	add("reaction rule", string(s.Options.ReactionRule))
 	add("size", humanize.BytesN(uint64(s.DataBytes()), 3))
@@ -173,9 +157,6 @@ func settingText(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
+	text, _ := json.Marshal(value) // it comes from JSON
 	return string(text)
 }

@@ -144,3 +144,13 @@ func (o Object) String() string {
 	}
 	return strings.Join(texts, ", ")
 }
+
+// within returns positions, counted from 0 in the mask space, as positions in the mask that begins
+// at start.
+func within(positions []uint32, start int) []uint32 {
+	inside := make([]uint32, len(positions))
+	for i, position := range positions {
+		inside[i] = position - uint32(start)
+	}
+	return inside
+}

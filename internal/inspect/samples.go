@@ -2,21 +2,14 @@ package inspect
 
 import (
 	"cmp"
-	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/ingest"
-	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/names"
-	"tcbuild/ingest/samples"
-	"tcbuild/ingest/where"
 	"tcbuild/internal/page"
 )
 
@@ -38,7 +31,6 @@ type SizeCount struct {
 // sampleCounter builds a SampleSummary, sample by sample. Its memory does not grow with them.
 type sampleCounter struct {
 	genes      *ingest.Nodes
-	known      int // the first genes are the graph's
 	columns    ingest.Columns
 	deletions  []int       // by gene
 	sizes      map[int]int // samples by the number of their genes
@@ -47,7 +39,7 @@ type sampleCounter struct {
 }
 
 func newSampleCounter(genes *ingest.Nodes, columns ingest.Columns) *sampleCounter {
-	c := &sampleCounter{genes: genes, known: genes.Len(), columns: columns,
+	c := &sampleCounter{genes: genes, columns: columns,
 		deletions: make([]int, genes.Len()), sizes: make(map[int]int),
 		phenotypes: make([]numberCounter, len(columns.Phenotypes))}
 	for _, attribute := range columns.Attributes {
@@ -73,7 +65,7 @@ func (c *sampleCounter) add(genes []uint32, phenotypes []float64, attributes []i
 func (c *sampleCounter) summary() SampleSummary {
 	s := SampleSummary{GenotypeSizes: []SizeCount{}, Phenotypes: []PhenotypeSummary{},
 		Attributes: []AttributeSummary{},
-		Genes:      distribute(c.deletions[:c.known], func(i int) string { return c.genes.IDs[i] })}
+		Genes:      distribute(c.deletions, func(i int) string { return c.genes.IDs[i] })}
 	for _, size := range slices.Sorted(maps.Keys(c.sizes)) {
 		s.GenotypeSizes = append(s.GenotypeSizes, SizeCount{size, c.sizes[size]})
 	}
@@ -195,165 +187,4 @@ func (s *AttributeSummary) valueTable() page.Section {
 	add("("+count(more)+" more "+english.PluralWord(more, "value", "")+")", others)
 	add("(missing)", s.Missing)
 	return table
-}
-
-// PerturbationSummary is what a perturbation set holds. Without a graph, genes are counted by the
-// names that the set uses.
-type PerturbationSummary struct {
-	Samples int `json:"samples"`
-	// samples that delete no gene
-	Wildtypes int `json:"wildtypes"`
-	// numbers of perturbations by kind
-	Kinds map[string]int `json:"kinds,omitempty"`
-	// names of controls, which delete nothing
-	Controls int `json:"controls,omitempty"`
-	// samples that list a gene twice, which are dropped
-	SelfPairs int `json:"self_pairs"`
-	// genes that a record of a torchcell store repeats
-	RepeatedGenes int `json:"repeated_genes"`
-	// samples with the same genotype as an earlier one
-	DuplicateGenotypes int `json:"duplicate_genotypes"`
-	// samples with the same id as an earlier one
-	DuplicateIDs int `json:"duplicate_ids"`
-	// genes that are not in the graph; nil without a graph
-	Unknown *UnknownSummary `json:"unknown,omitempty"`
-	SampleSummary
-	// columns of the file that are not part of the samples
-	IgnoredColumns []string `json:"ignored_columns"`
-}
-
-// UnknownSummary is the genes that are not in a graph.
-type UnknownSummary struct {
-	Samples int         `json:"samples"` // that delete at least one of them
-	Genes   []NameCount `json:"genes"`   // by name, with the number of samples that delete it
-}
-
-// Perturbations describes the perturbation set in a file or a torchcell store. Genes belong to a
-// graph or, if genes is nil, whatever genes the set names that are not among controls. A file is
-// read twice, a store once. Memory takes 16 bytes for each sample: duplicates are found by 64-bit
-// hashes. Rows that a build would refuse are a fault.Input, except for unknown genes and empty
-// genotypes, which are counted.
-func Perturbations(
-	ctx context.Context, spec samples.Spec, cell *ingest.Graph,
-) (*PerturbationSummary, error) {
-	// in a matrix, duplicate names of rows and columns mean both halves
-	spec.AllowWildtype, spec.AllowDuplicateIDs = true, spec.AllowDuplicateIDs || !spec.Matrix
-	if err := spec.Prepare(); err != nil {
-		return nil, err
-	}
-	known := cell
-	if cell == nil {
-		known = &ingest.Graph{Genes: &ingest.Nodes{Type: ingest.Gene}}
-	}
-	var tables inputfile.Files // of names
-	defer tables.Close()
-	resolver, err := spec.Resolver(&tables, names.BuilderOf(known), known.IgnoreCase)
-	if err != nil {
-		return nil, err
-	}
-	unknown, err := samples.UnknownNames(ctx, spec, resolver)
-	if err != nil {
-		return nil, err
-	}
-	resolver, err = spec.Resolver(&tables, names.Extend(known, unknown), known.IgnoreCase)
-	if err != nil {
-		return nil, err
-	}
-	all := resolver.Nodes()
-	form, err := samples.OpenForm(spec, resolver)
-	if err != nil {
-		return nil, err
-	}
-	defer form.Close()
-	set, err := where.NewSource(form, spec.File, spec.Where, resolver)
-	if err != nil {
-		return nil, err
-	}
-	c := newSampleCounter(all, set.Columns())
-	c.known = all.Len()
-	if cell != nil {
-		c.known = cell.Genes.Len()
-	}
-	kinds := ingest.NewKindCounter(set.Columns())
-	var ids, genotypes []uint64 // hashes
-	var scratch []byte
-	affected := 0 // samples that delete an unknown gene
-	var account ingest.Account
-	for samples, err := range set.Batches(ctx, &account) {
-		if err != nil {
-			return nil, err
-		}
-		kinds.Add(samples)
-		for i := range samples.Len() {
-			c.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
-			scratch = scratch[:0]
-			for _, gene := range samples.Genes(i) {
-				scratch = binary.LittleEndian.AppendUint32(scratch, gene)
-			}
-			ids, genotypes = append(ids, xxhash.Sum64(samples.ID(i))),
-				append(genotypes, xxhash.Sum64(scratch))
-			if slices.ContainsFunc(samples.Genes(i),
-				func(gene uint32) bool { return int(gene) >= c.known }) {
-				affected++
-			}
-		}
-	}
-	s := &PerturbationSummary{
-		Samples:            account.Kept,
-		Wildtypes:          account.Sum(ingest.Wildtype),
-		Controls:           account.Sum(ingest.ControlName),
-		Kinds:              kinds.Counts(),
-		SelfPairs:          account.Sum(ingest.SelfPair),
-		RepeatedGenes:      account.Sum(ingest.RepeatedGene),
-		DuplicateGenotypes: repeats(genotypes),
-		DuplicateIDs:       repeats(ids),
-		SampleSummary:      c.summary(),
-		IgnoredColumns:     append([]string{}, set.Columns().Ignored...), // not null in JSON
-	}
-	if cell != nil {
-		s.Unknown = &UnknownSummary{Samples: affected, Genes: []NameCount{}}
-		for i, name := range all.IDs[c.known:] {
-			s.Unknown.Genes = append(s.Unknown.Genes, NameCount{name, c.deletions[c.known+i]})
-		}
-	}
-	return s, nil
-}
-
-// repeats counts the hashes that are there before; it sorts them.
-func repeats(hashes []uint64) int {
-	slices.Sort(hashes)
-	return len(hashes) - len(slices.Compact(hashes))
-}
-
-// Page returns the summary as a page.
-func (s *PerturbationSummary) Page(title string) *page.Page {
-	return &page.Page{Title: title, Sections: append([]page.Section{s.counts()}, s.tables()...)}
-}
-
-func (s *PerturbationSummary) counts() page.Section {
-	table := page.Section{Title: "Samples", Header: []string{"what", "number", "which"}}
-	table.Add("samples", s.Samples, "")
-	table.Add("that delete no gene", s.Wildtypes, "")
-	table.Add("with the genotype of an earlier one", s.DuplicateGenotypes, "")
-	table.Add("with the id of an earlier one", s.DuplicateIDs, "")
-	table.Add("dropped, as they list a gene twice", s.SelfPairs, "")
-	table.Add("genes that their record has again", s.RepeatedGenes, "")
-	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
-		note := ""
-		if !samples.IsLoss(kind) {
-			note = "may leave their gene in place: a build needs removing_kinds"
-		}
-		table.Add("perturbations of kind "+kind, s.Kinds[kind], note)
-	}
-	if s.Controls > 0 {
-		table.Add("names of controls", s.Controls, "")
-	}
-	if s.Unknown == nil {
-		table.Add("unknown genes", "?", "give the graph with --graph")
-	} else {
-		table.Add("unknown genes", len(s.Unknown.Genes), counted(s.Unknown.Genes))
-		table.Add("samples that delete one of them", s.Unknown.Samples, "")
-	}
-	table.Add("columns that are left out", len(s.IgnoredColumns), listed(s.IgnoredColumns))
-	return table.WithoutEmptyColumns()
 }

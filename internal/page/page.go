@@ -152,18 +152,9 @@ func Begin(kind string) string {
 
 // HTML returns the page as one file that needs no other, also well-formed as XML.
 func (p *Page) HTML(kind string) ([]byte, error) {
-	var page bytes.Buffer
-	page.WriteString(Begin(kind))
-	err := pageTemplate.Execute(&page, p)
+	page := bytes.NewBufferString(Begin(kind))
+	err := pageTemplate.Execute(page, p)
 	return page.Bytes(), err
-}
-
-// Name is what a screen reader calls the table.
-func (s *Section) Name() string {
-	if s.Title == "" {
-		return "Summary"
-	}
-	return Cell(s.Title)
 }
 
 // Classes are, of each column, number if its values are measured, which are aligned at their ends,
@@ -186,8 +177,5 @@ func (s *Section) Classes() []string {
 // isMeasured reports whether a text is a number, perhaps with a unit, or empty.
 func isMeasured(text string) bool {
 	digits := strings.TrimLeft(text, "+-")
-	if digits == "" {
-		return true
-	}
-	return '0' <= digits[0] && digits[0] <= '9' && len(digits) <= 30
+	return digits == "" || '0' <= digits[0] && digits[0] <= '9' && len(digits) <= 30
 }

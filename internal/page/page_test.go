@@ -34,6 +34,7 @@ func TestHostileNames(t *testing.T) {
 			Plots: []Plot{
 				{Title: name, X: name, Counted: name, Columns: []Column{{name, 1}}},
 				{Title: name, X: name, Counted: name, Bins: []Bin{{0, 1, 2}}},
+				{Title: name, X: name, Counted: name, Placed: &Drawing{Text: name, XTicks: []Tick{{0, name}}, Marks: []Mark{{Label: name, Hover: name}}}},
 			},
 		}}}
 		if strings.ContainsAny(name, "\x1b") { // the lead and notes are tcbuild's own words

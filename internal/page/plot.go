@@ -10,13 +10,14 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Plot is a chart of counts.
+// Plot is a chart of counts, or of marks.
 type Plot struct {
 	Title   string
 	X       string // what tells the columns apart, below them
 	Counted string // what their heights count
 	Columns []Column
-	Bins    []Bin // ascending, in place of Columns: a histogram
+	Bins    []Bin    // ascending, in place of Columns: a histogram
+	Placed  *Drawing // in place of Columns, for example marks
 }
 
 // Column is a column of a chart.
@@ -34,6 +35,9 @@ type Bin struct {
 
 // Text describes the chart for people who cannot see it.
 func (p Plot) Text() string {
+	if p.Placed != nil {
+		return p.Placed.Text
+	}
 	total, most := 0, Column{Value: -1}
 	for _, column := range p.columns() {
 		if total += column.Value; column.Value > most.Value {
@@ -56,33 +60,46 @@ func (p Plot) columns() []Column {
 	return columns
 }
 
-// drawing has the places of a plot's elements, in percent of its width and height from the upper
+// Drawing has the places of a plot's elements, as shares of its width and height from the upper
 // left corner.
-type drawing struct {
-	XTicks, YTicks []tick
+type Drawing struct {
+	XTicks, YTicks []Tick
 	Columns        []box
+	Marks          []Mark
+	Text           string // describes it for people who cannot see it
 }
 
-type tick struct {
-	At    percent
+// Tick is a label of an axis.
+type Tick struct {
+	At    Percent
 	Label string
 }
 
 type box struct {
-	X, Y, Width, Height percent
+	X, Y, Width, Height Percent
 	Hover               string
 }
 
-// percent is a share of the width or height, 0 to 1.
-type percent float64
+// Mark is a dot with its label beside it, on the left if so.
+type Mark struct {
+	X, Y, LabelY Percent
+	Left         bool
+	Label, Hover string
+}
 
-func (p percent) String() string { return strconv.FormatFloat(100*float64(p), 'f', 2, 64) + "%" }
+// Percent is a share of the width or height, 0 to 1.
+type Percent float64
+
+func (p Percent) String() string { return strconv.FormatFloat(100*float64(p), 'f', 2, 64) + "%" }
 
 // letters is about how many letters a plot is wide: browsers choose its size and font.
 const letters = 50
 
 // Drawing places the elements.
-func (p Plot) Drawing() (d drawing) {
+func (p Plot) Drawing() (d Drawing) {
+	if p.Placed != nil {
+		return *p.Placed
+	}
 	columns, most, widest := p.columns(), 0, 0
 	for _, column := range columns {
 		most = max(most, column.Value)
@@ -91,21 +108,21 @@ func (p Plot) Drawing() (d drawing) {
 	y := scale{high: max(1.05*float64(most), 1), format: Short}
 	for _, at := range y.ticks() {
 		if at == math.Trunc(at) {
-			d.YTicks = append(d.YTicks, tick{1 - y.at(at), Short(at)})
+			d.YTicks = append(d.YTicks, Tick{1 - y.at(at), Short(at)})
 		}
 	}
-	room := percent(1 / float64(len(columns)))
+	room := Percent(1 / float64(len(columns)))
 	wide := min(0.8*room, 0.15)
 	if p.Bins != nil {
 		wide = room
 	}
 	every := 1 + len(columns)*(widest+1)/letters // label that has room
 	for i, column := range columns {
-		x, height := percent(i)*room, y.at(float64(column.Value))
+		x, height := Percent(i)*room, y.at(float64(column.Value))
 		d.Columns = append(d.Columns, box{x + (room-wide)/2, 1 - height, wide, height,
 			fmt.Sprintf("%s: %s %s", column.Label, Count(column.Value), p.Counted)})
 		if p.Bins == nil && i%every == 0 {
-			d.XTicks = append(d.XTicks, tick{x + room/2, column.Label})
+			d.XTicks = append(d.XTicks, Tick{x + room/2, column.Label})
 		}
 	}
 	if p.Bins != nil {
@@ -116,14 +133,14 @@ func (p Plot) Drawing() (d drawing) {
 
 // edgeTicks are round numbers between the first and the last edge of a histogram. Edges so near
 // each other, or so far apart, that there are none have one label.
-func edgeTicks(first, last float64) (ticks []tick) {
+func edgeTicks(first, last float64) (ticks []Tick) {
 	if math.IsInf(last-first, 0) || last-first < 1e-5*max(math.Abs(first), math.Abs(last)) {
-		return []tick{{0.5, "from " + strconv.FormatFloat(first, 'g', 4, 64) +
+		return []Tick{{0.5, "from " + strconv.FormatFloat(first, 'g', 4, 64) +
 			" to " + strconv.FormatFloat(last, 'g', 4, 64)}}
 	}
 	x := scale{low: first, high: last, format: Plain}
 	for _, at := range x.ticks() {
-		ticks = append(ticks, tick{x.at(at), Plain(at)})
+		ticks = append(ticks, Tick{x.at(at), Plain(at)})
 	}
 	return ticks
 }
@@ -137,7 +154,7 @@ type scale struct {
 	format    func(float64) string
 }
 
-func (s scale) at(value float64) percent { return percent((value - s.low) / (s.high - s.low)) }
+func (s scale) at(value float64) Percent { return Percent((value - s.low) / (s.high - s.low)) }
 
 // mostTicks is how many labels an axis has room for.
 const mostTicks = 6

@@ -1,296 +1,297 @@
-// Package rebuild keeps a named dataset up to date. A chain of stages makes a version of it: the
-// input, the variants, and their verification. Only those stages are run whose inputs, options or
-// program have changed since the current version.
+// Package rebuild keeps a named dataset up to date. A version lies under its key, a digest of
+// everything that determines it: inputs, settings, format version and program. What lies there,
+// complete and checked, is what would be built; nothing else says what is up to date.
 //
-//	NAME/000007-3fa2c1d0/   a version: the stages' outputs, and version.json with their inputs
-//	NAME/current            -> 000007-3fa2c1d0, a symbolic link to the newest version
-//	NAME/state.json         what runs, how the last run ended, which version was made current
-//	NAME/plan.json          the plan that Prepare pinned
-//	NAME/.build-3fa2c1d0…/  a user's unfinished version, named by the fingerprint of its chain
-//	NAME/.tmp-…             left by a killed run; the next one removes it
-//	NAME/.lock              held by the processes at work; .lock-state, to write state.json
+//	NAME/3fa2c1d09be17c55/   a version: see package variants
+//	NAME/current             -> 3fa2c1d09be17c55, a symbolic link
+//	NAME/hold                if there is such a file, current stays where it is
+//	NAME/state.json          how the last run ended, and what failed
+//	NAME/digests.json        digests of inputs, for as long as they do not change
+//	NAME/.build-KEY-N/       an unfinished version, built in N parts
+//	NAME/KEY.damaged/        what lay under a key and was not what had been built
+//	NAME/.tmp-…              left by a killed run
+//	NAME/.lock               held by the processes at work
 //
-// A version gets its name after all stages, including verification, and never changes afterwards.
-// current is replaced by a rename, so it names a complete version at every moment.
+// A version gets its name when it is verified, and current is replaced by a rename after a check:
+// it names a complete version at every moment.
 //
-// One process does it all (Run): it compares what the chain would make with what exists (Plan),
-// runs the missing stages, and publishes. Or a scheduler runs the steps: Prepare makes the input
-// and the first dataset, and pins the plan; parts build and verify ranges of samples (Part), on any
-// node, in any order; Publish adds up their reports and publishes. Both leave the same version.
+// One process does it all (Run), or a scheduler runs steps (Key, RunPart, Publish) on any nodes
+// that see the same folder. Both leave the same version.
 package rebuild
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
+	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
-	"tcbuild"
 	"tcbuild/fault"
-	"tcbuild/gpuverify"
-	"tcbuild/ingest"
-	"tcbuild/ingest/graph"
 	"tcbuild/internal/disk"
+	"tcbuild/internal/variants"
 	"tcbuild/store"
 )
 
-// inputFolder is the folder of a version with the input that its own chain made.
-const inputFolder = "input"
-
-func (r *Rebuild) inputStage() Stage {
-	stage := Stage{Name: r.Input.Stage, Output: inputFolder, Options: r.Input.Options}
-	for _, path := range r.Input.Files {
-		stage.Sources = append(stage.Sources, Source{Name: filepath.Clean(path), Path: path})
-	}
-	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
-		out := filepath.Join(version, inputFolder)
-		if err := os.RemoveAll(out); err != nil { // left by a killed run
-			return nil, err
-		}
-		read, err := r.Input.Make(ctx, out)
-		for i := range read {
-			read[i].Name = filepath.Clean(read[i].Name)
-		}
-		return read, err
-	}
-	return stage
-}
-
-// graphSource is the prefix of graph tables among the sources. Names of perturbation sets have no
-// slash.
-const graphSource = "graph/"
-
-// firstStage builds the first dataset from the input.
-func (r *Rebuild) firstStage() (Stage, error) {
-	if err := r.Build.Spec.Prepare(); err != nil {
-		return Stage{}, err
-	}
-	stage := Stage{Name: r.first(), Output: r.first(), Options: map[string]string{
-		"reaction_rule": string(r.Build.ReactionRule),
-	}}
-	plain := func(text string) string { return text } // the chain redacts what it records
-	for key, value := range r.Build.Spec.Record(plain) {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return stage, err
-		}
-		stage.Options[key] = string(text)
-		if word, ok := value.(string); ok {
-			stage.Options[key] = word
-		}
-	}
-	if r.Input.Stage != "" {
-		stage.After = []string{r.Input.Stage}
-	}
-	if r.Build.Graph != "" {
-		files, err := graph.Files(r.Build.Graph)
-		if err != nil {
-			return stage, err
-		}
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			stage.Sources = append(stage.Sources,
-				Source{Name: graphSource + name, Path: files[name]})
-		}
-	}
-	var names []string // of the perturbation set's files
-	for _, path := range r.Build.Spec.Files() {
-		names = append(names, filepath.Base(path))
-		stage.Sources = append(stage.Sources, Source{Name: filepath.Base(path), Path: path})
-	}
-	stage.Run = func(ctx context.Context, version string) (read []ingest.Input, err error) {
-		options := r.options(store.Incidence, filepath.Join(version, r.first()))
-		if options.Graph == "" {
-			options.Graph = filepath.Join(version, inputFolder, "graph")
-		}
-		if options.File == "" {
-			options.File = filepath.Join(version, inputFolder, "perturbations.arrow")
-		}
-		result, err := tcbuild.Build(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		if r.Build.Graph != "" {
-			for _, input := range result.Manifest.Inputs.Graph {
-				input.Name = graphSource + input.Name
-				read = append(read, input)
-			}
-		}
-		for i, name := range names {
-			input := result.Manifest.Inputs.Perturbations[i]
-			input.Name = name
-			read = append(read, input)
-		}
-		return read, nil
-	}
-	return stage, nil
-}
-
-// variantStage builds another dataset from the first one.
-func (r *Rebuild) variantStage(variant string) Stage {
-	return Stage{
-		Name: variant, Output: variant, Apart: true, After: []string{r.first()},
-		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
-			if r.gathering {
-				return nil, r.complete(ctx, variant, version)
-			}
-			options, err := r.optionsOf(variant, version)
-			if err == nil {
-				_, err = tcbuild.Build(ctx, options)
-			}
-			return nil, err
-		},
-	}
-}
-
-// optionsOf are the options of a variant in the folder of a version.
-func (r *Rebuild) optionsOf(variant, version string) (options tcbuild.Options, err error) {
-	if dir := filepath.Join(version, r.first()); r.base == nil || r.base.Dir != dir {
-		r.base, err = store.Open(dir)
-	}
-	options = r.options(store.Variant(variant), filepath.Join(version, variant))
-	options.Base, options.Parts = r.base, r.parts
-	return options, err
-}
-
-func (r *Rebuild) options(variant store.Variant, out string) tcbuild.Options {
-	options := r.Build
-	options.Variant, options.Out, options.Resume, options.Log = variant, out, store.ResumeIfPossible, r.Log
-	options.Progress = func(samples int) tcbuild.Progress {
-		if samples == 0 {
-			return r.Progress("survey", 0)
-		}
-		return r.Progress("build", samples)
-	}
-	return options
-}
-
-// verifyStage verifies one dataset, checks that its content equals the version's first dataset's,
-// and writes the report.
-func (r *Rebuild) verifyStage(variant string) Stage {
-	stage := Stage{
-		Name: verifyPrefix + variant, Output: ReportName(variant), Apart: true,
-		// not the device: it changes nothing of what is proved
-		Options: map[string]string{"method": string(r.Verify.Method)},
-		After:   []string{variant},
-	}
-	if variant != r.first() {
-		stage.After = append(stage.After, r.first())
-	}
-	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
-		dataset, err := store.Open(filepath.Join(version, variant))
-		if err != nil {
-			return nil, err
-		}
-		report, err := r.verify(ctx, variant, dataset)
-		if err != nil {
-			return nil, err
-		}
-		first, err := store.ReadManifest(filepath.Join(version, r.first()))
-		switch {
-		case err != nil:
-			return nil, err
-		case !report.Passed():
-			return nil, damaged(dataset.Dir, report)
-		case report.LogicalContent != first.LogicalContent:
-			return nil, fault.New(fault.Damaged, "add --force",
-				"compare variants: the logical content of %s differs from the one of %s",
-				dataset.Dir, r.first())
-		}
-		return nil, disk.WriteJSON(filepath.Join(version, stage.Output), report)
-	}
-	return stage
-}
-
-// verify verifies a dataset, or adds up the parts' reports on it.
-func (r *Rebuild) verify(
-	ctx context.Context, variant string, dataset *store.Dataset,
-) (*gpuverify.Report, error) {
-	if r.gathering {
-		return r.gather(ctx, variant, dataset)
-	}
-	options := r.Verify
-	bar := r.Progress("verify", dataset.Manifest.Samples)
-	defer bar.Done()
-	options.Progress = bar
-	return gpuverify.Verify(ctx, dataset, options)
-}
-
-// verifyPrefix is the prefix of the names of verify stages.
-const verifyPrefix = "verify-"
-
-// ReportName is the name of a variant's verification report in a version.
-func ReportName(variant string) string { return verifyPrefix + variant + ".json" }
-
-// Rebuild is the chain that keeps a dataset up to date, and what its stages make.
+// Rebuild is a named dataset.
 type Rebuild struct {
-	Chain    // its Stages are made by AddStages
-	Variants []string
-	Input    Input             // made by the chain; empty if Build names graph and perturbations
-	Build    tcbuild.Options   // for each variant, without Variant, Out, Part and Resume
-	Verify   gpuverify.Options // without Progress
-	Progress Starter
-
-	base      *store.Dataset      // of a version that the others are built from; nil before one is needed
-	reference gpuverify.Reference // of parts
-	gathering bool                // parts did the work
+	Dir     string // the dataset's folder: ROOT/NAME
+	Program string // its Identity
+	variants.Set
+	Keep  int  // versions to keep, at least 1
+	Force bool // build a version even if it lies under its key
+	Log   *slog.Logger
+	// Redact replaces the values of environment variables, of at least so many bytes, in a text.
+	Redact func(text string, least int) string
 }
 
-// Input is how the chain makes its own input.
-type Input struct {
-	Stage   string            // name; "" if the chain makes no input
-	Options map[string]string // what determines it
-	Files   []string          // paths of the files that Make reads
-	// Make makes the folder out, with graph/ in it and, unless it comes from elsewhere,
-	// perturbations.arrow. It returns the files as it read them, by path.
-	Make func(ctx context.Context, out string) (read []ingest.Input, err error)
+// Step is one of a scheduler's jobs. Without Key, which Rebuild.Key returned, it takes that of now.
+type Step struct {
+	variants.Part
+	Key string
 }
 
-// AddStages adds the stages of the dataset: the input, the variants, and their verification.
-func (r *Rebuild) AddStages() error {
-	if r.Input.Stage != "" {
-		r.Stages = append(r.Stages, r.inputStage())
+// Result is what a run did.
+type Result struct {
+	Version string // folder of the wanted version
+	Built   bool
+	Linked  bool // current has moved to it
+	Held    bool // current is another one, as an operator wants
+}
+
+// Run brings the dataset up to date in one process. If it fails, current stays as it is. After an
+// interruption the next run continues.
+func (r *Rebuild) Run(ctx context.Context) (*Result, error) {
+	all := Step{Part: variants.Part{Count: 1}}
+	return r.release(ctx, "rebuild", all, func(dir string, want *variants.Record) error {
+		if r.Force {
+			if err := r.discard(dir); err != nil {
+				return err
+			}
+		}
+		if err := r.begin(dir, want); err != nil {
+			return err
+		}
+		err := r.BuildPart(ctx, dir, all.Part)
+		if err == nil {
+			err = r.VerifyPart(ctx, dir, all.Part)
+		}
+		return err
+	})
+}
+
+// Publish makes the version current that lies under its key or, if there is none, the one that
+// parts have built and verified. It reads all inputs.
+func (r *Rebuild) Publish(ctx context.Context, step Step) (*Result, error) {
+	return r.release(ctx, "publish", step, func(dir string, _ *variants.Record) error {
+		if disk.Exists(dir) {
+			return nil
+		}
+		return fault.New(fault.Failed, "run the whole workflow again", "publish %s: %w", dir,
+			errNotBuilt)
+	})
+}
+
+var errNotBuilt = errors.New("its parts have not been built")
+
+// release makes the wanted version current. Unless it lies under its key, prepare completes an
+// unfinished version. If the current version fails its check, it is replaced, and the result is a
+// fault.Damaged nevertheless, so that somebody notices.
+func (r *Rebuild) release(
+	ctx context.Context, task string, step Step,
+	prepare func(dir string, want *variants.Record) error,
+) (result *Result, err error) {
+	err = r.do(ctx, task, disk.Alone, func() error {
+		want, err := r.wanted(step, ReadAll)
+		if err != nil {
+			return err
+		}
+		current, _ := r.current() // makeCurrent reports the error
+		result = &Result{Version: r.path(want.Key)}
+		lies := r.check(ctx, want.Key, variants.WhatIsDue)
+		isDamaged := fault.KindOf(lies) == fault.Damaged
+		switch {
+		case isDamaged:
+			r.Log.Error("a version is damaged", "error", lies)
+			if err := r.update(func(s *State) { s.failed(task, lies, r.Redact) }); err != nil {
+				return err
+			}
+		case lies != nil && !errors.Is(lies, errNoVersion):
+			return lies
+		}
+		if result.Built = lies != nil || r.Force; result.Built {
+			dir := r.unfinished(want.Key, step.Count)
+			if err = prepare(dir, want); err == nil {
+				err = r.publish(ctx, dir, step, want)
+			}
+			if isDamaged && errors.Is(err, errNotBuilt) {
+				return lies
+			}
+			if err != nil {
+				return r.discardIfUseless(dir, err)
+			}
+		}
+		if result.Linked, result.Held, err = r.makeCurrent(ctx, want.Key); err != nil {
+			return err
+		}
+		r.tidy(want.Key)
+		if isDamaged && current == want.Key {
+			return fault.New(fault.Damaged,
+				"look for a failing disk, and repeat what was made from the damaged version",
+				"the current version was damaged, and is replaced: %w", lies)
+		}
+		return nil
+	})
+	return result, err
+}
+
+// publish completes an unfinished version and gives it its name.
+func (r *Rebuild) publish(ctx context.Context, dir string, step Step, want *variants.Record) error {
+	if err := r.Gather(ctx, dir, step.Count); err != nil {
+		return err
 	}
-	first, err := r.firstStage()
+	now, err := r.Record(ReadNew) // all were read at the start
 	if err != nil {
 		return err
 	}
-	r.Stages = append(r.Stages, first)
-	for _, variant := range r.others() {
-		r.Stages = append(r.Stages, r.variantStage(variant))
+	if now.Key != want.Key {
+		return fault.New(fault.Busy, "run the same command again",
+			"rebuild %s: while it ran, %s", r.Dir, strings.Join(want.Differences(now), ", "))
 	}
-	for _, variant := range r.Variants {
-		r.Stages = append(r.Stages, r.verifyStage(variant))
+	if err := r.check(ctx, filepath.Base(dir), variants.WhatIsDue); err != nil {
+		return err
 	}
+	if err := r.giveName(dir, want.Key); err != nil {
+		return fmt.Errorf("publish version %s: %w", r.path(want.Key), err)
+	}
+	r.Log.Info("published", "version", want.Key)
 	return nil
 }
 
-// surveyFolder is the folder of a version with the survey that its variants are built from, if it
-// has no incidence variant: graph and samples as an incidence dataset.
-const surveyFolder = "survey"
-
-// first is the name of a version's first dataset, which is made of the input.
-func (r *Rebuild) first() string {
-	if slices.Contains(r.Variants, string(store.Incidence)) {
-		return string(store.Incidence)
+// discardIfUseless discards an unfinished version after an error that another run cannot overcome,
+// and returns the error.
+func (r *Rebuild) discardIfUseless(dir string, err error) error {
+	if kind := fault.KindOf(err); kind == fault.Damaged || kind == fault.Input {
+		return errors.Join(err, r.discard(dir))
 	}
-	return surveyFolder
+	return err
 }
 
-// others are the variants that are made of the first dataset.
-func (r *Rebuild) others() []string {
-	return slices.DeleteFunc(slices.Clone(r.Variants), func(variant string) bool { return variant == r.first() })
+// begin makes the folder of an unfinished version, unless there is one to continue.
+func (r *Rebuild) begin(dir string, want *variants.Record) error {
+	if err := os.MkdirAll(filepath.Join(dir, jobsName), 0o777); err != nil {
+		return fmt.Errorf("rebuild %s: %w", r.Dir, err)
+	}
+	if disk.Exists(filepath.Join(dir, variants.RecordName)) {
+		return nil
+	}
+	return disk.WriteJSON(filepath.Join(dir, variants.RecordName), want)
 }
 
-// Identity is the program's version for fingerprints. If the version does not name a clean commit,
-// the executable's digest distinguishes builds.
-func Identity(version string) (string, error) {
-	if !strings.Contains(version, "commit unknown") && !strings.Contains(version, ", modified") {
-		return version, nil
+// jobsName is the folder of an unfinished version in which workflows note what is done: their notes
+// are lost with it.
+const jobsName = "jobs"
+
+// Plan is what a workflow must know before it plans its jobs.
+type Plan struct {
+	Key    string `json:"key"`
+	Ready  bool   `json:"ready"`  // the version lies under its key: only Publish has work to do
+	Folder string `json:"folder"` // for notes of what is done; "" if it is ready
+	Run    string `json:"run"`    // tells the folder from others of the same name
+}
+
+// Key returns the key of the version that would be built now, and begins it unless it is ready.
+func (r *Rebuild) Key(ctx context.Context, parts int) (*Plan, error) {
+	plan := &Plan{}
+	err := r.do(ctx, "key", disk.Shared, func() error {
+		want, err := r.Record(ReadNew)
+		if err != nil {
+			return err
+		}
+		err = r.check(ctx, want.Key, variants.WhatChanged)
+		plan.Key, plan.Ready = want.Key, err == nil
+		if err == nil || !errors.Is(err, errNoVersion) && fault.KindOf(err) != fault.Damaged {
+			return err
+		}
+		dir := r.unfinished(want.Key, parts)
+		if err := r.begin(dir, want); err != nil {
+			return err
+		}
+		begun, err := disk.StampOf(filepath.Join(dir, variants.RecordName))
+		plan.Folder, plan.Run = filepath.Join(dir, jobsName), fmt.Sprint(begun.Modified)
+		return err
+	})
+	return plan, err
+}
+
+// RunPart builds or verifies a part, unless the version is ready, and returns the manifest of one
+// of its datasets. If it finds damage, the whole version has to be built again.
+func (r *Rebuild) RunPart(
+	ctx context.Context, verify bool, step Step,
+) (manifest *store.Manifest, err error) {
+	task := map[bool]string{false: "build", true: "verify"}[verify]
+	task = fmt.Sprintf("%s %d/%d", task, step.Number, step.Count)
+	err = r.do(ctx, task, disk.Shared, func() error {
+		want, err := r.wanted(step, ReadNew)
+		if err != nil {
+			return err
+		}
+		if r.check(ctx, want.Key, variants.WhatChanged) == nil {
+			manifest, err = store.ReadManifest(filepath.Join(r.path(want.Key), string(r.Names[0])))
+			return err
+		}
+		dir := r.unfinished(want.Key, step.Count)
+		if err = r.begin(dir, want); err == nil && verify {
+			err = r.VerifyPart(ctx, dir, step.Part)
+		} else if err == nil {
+			err = r.BuildPart(ctx, dir, step.Part)
+		}
+		if err == nil {
+			manifest, err = store.ReadManifest(filepath.Join(dir, r.First()))
+		}
+		return r.discardIfUseless(dir, err)
+	})
+	return manifest, err
+}
+
+// wanted returns the record of the version to build. Its key must be that of a step.
+func (r *Rebuild) wanted(step Step, trust Trust) (*variants.Record, error) {
+	now, err := r.Record(trust)
+	if err != nil || step.Key == "" || step.Key == now.Key {
+		return now, err
 	}
-	file, err := store.HashFile("/proc/self", "exe") // what runs, whatever has its name now
-	return fmt.Sprintf("%s, sha256 %.24s", version, file.SHA256), err
+	what := "inputs, settings or the program changed"
+	if was, err := variants.ReadRecord(r.unfinished(step.Key, step.Count)); err == nil {
+		what = strings.Join(was.Differences(now), ", ")
+	}
+	return nil, fault.New(fault.Busy, "run the whole workflow again",
+		"rebuild %s: %w than %s: %s", r.Dir, errOtherKey, step.Key, what)
+}
+
+// errOtherKey is wrapped by the error of a step whose key is not the given one.
+var errOtherKey = errors.New("the key is another one")
+
+// Pauses are the times that a command waits before it tries again what ended with a fault.Busy:
+// workflow engines try every exit code again, or none.
+var Pauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
+
+// Patiently runs something and, after a pause, runs it again if it is Busy: somebody else is at
+// work, or an input changed while it was read. Neither an interruption nor a key that is not the
+// given one can be waited for.
+func Patiently(ctx context.Context, log *slog.Logger, run func() error) error {
+	for _, pause := range Pauses {
+		err := run()
+		if fault.KindOf(err) != fault.Busy || errors.Is(err, errOtherKey) || ctx.Err() != nil {
+			return err
+		}
+		log.Warn("trying again", "in", pause, "why", err)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+	return run()
 }

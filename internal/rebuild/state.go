@@ -1,101 +1,43 @@
 package rebuild
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
 )
 
-// StateName is the file in a dataset's folder that every run updates.
+// StateName is the file in a dataset's folder that says how the last run ended.
 const StateName = "state.json"
 
-const stateLock = ".lock-state"
-
-// State is what operators see of a dataset, and what a run must know about earlier ones.
+// State is what operators see of runs. Whoever holds the lock alone writes it, and parts that fail.
 type State struct {
-	Current  string    `json:"current"`             // version that a run last made current
-	Content  string    `json:"content"`             // its inputs and settings: a digest
-	Next     string    `json:"next,omitempty"`      // version that a run is about to make current
-	UpToDate time.Time `json:"up_to_date,omitzero"` // when the dataset was last up to date
-	// when its files were last compared with digests
-	Scrubbed time.Time `json:"scrubbed,omitzero"`
-	Damage   string    `json:"damage,omitempty"` // of current, until another version replaces it
-
-	Run     *RunState `json:"run,omitempty"`  // in progress
-	Last    *RunState `json:"last,omitempty"` // the last one that ended
-	Working []Process `json:"working,omitempty"`
-}
-
-// RunState is one run: a process that runs the whole chain, or the steps from prepare to publish.
-type RunState struct {
-	ID       string    `json:"id,omitempty"` // of steps
-	Begin    time.Time `json:"begin"`
-	End      time.Time `json:"end,omitzero"`
-	Parts    int       `json:"parts,omitempty"`
-	Built    []int     `json:"built,omitempty"` // parts
-	Verified []int     `json:"verified,omitempty"`
-	Ran      int       `json:"stages_run"`
-	Version  string    `json:"version,omitempty"` // current at its end
-	// why it failed; while it is in progress, the tasks that failed and have not been run again
-	Failures []Failure `json:"failures,omitempty"`
-}
-
-// Failure says how a process failed.
-type Failure struct {
+	// the last run or publishing step
 	Task     string    `json:"task"`
+	Host     string    `json:"host"`
+	PID      int       `json:"pid"`
+	Begin    time.Time `json:"begin,omitzero"`
+	End      time.Time `json:"end,omitzero"` // zero: it is at work, or was killed
+	ExitCode int       `json:"exit_code"`
+
+	Success time.Time `json:"success,omitzero"` // when one last brought the dataset up to date
+	// the last one since; an interruption (75) is none
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Failure says how a task failed.
+type Failure struct {
+	Task     string    `json:"task"` // rebuild, build 3/16, …
 	At       time.Time `json:"at"`
 	ExitCode int       `json:"exit_code"`
 	Error    string    `json:"error"`
 	Hint     string    `json:"hint,omitempty"`
 }
-
-// Process is a process at work.
-type Process struct {
-	Task  string    `json:"task"` // rebuild, prepare, build 3/16, …
-	Host  string    `json:"host"`
-	PID   int       `json:"pid"`
-	User  string    `json:"user"`
-	Begin time.Time `json:"begin"`
-	Seen  time.Time `json:"seen"` // its last heartbeat
-	Stage string    `json:"stage,omitempty"`
-	Done  int       `json:"done"`  // samples of the stage
-	Total int       `json:"total"` // 0: unknown
-}
-
-// is reports whether two entries are of the same process.
-func (p Process) is(other Process) bool {
-	return other.Task == p.Task && other.PID == p.PID && other.Host == p.Host
-}
-
-// ExitCode returns the exit code of a failed task of the run in progress or, if there is none, of
-// the last run. It is 75 only if nothing else failed.
-func (s *State) ExitCode() (code int) {
-	var failures []Failure
-	if s.Run != nil {
-		failures = s.Run.Failures
-	}
-	if s.Last != nil && len(failures) == 0 {
-		failures = s.Last.Failures
-	}
-	for _, failure := range failures {
-		if code == 0 || code == exitBusy {
-			code = failure.ExitCode
-		}
-	}
-	return code
-}
-
-const exitBusy = 75
 
 // ReadState reads a dataset's state, which is empty before the first run.
 func ReadState(dir string) (*State, error) {
@@ -105,86 +47,102 @@ func ReadState(dir string) (*State, error) {
 		return nil, fmt.Errorf("read state: %w", err)
 	}
 	if err != nil {
-		return &State{}, nil // none yet, or not ours: the next run writes one
+		return &State{}, nil // none yet, or unreadable: this run writes one
 	}
 	return s, nil
 }
 
-// UpdateState changes a dataset's state, one process at a time.
-func UpdateState(dir string, change func(*State)) error {
-	lock, err := lockBriefly(filepath.Join(dir, stateLock), disk.Alone, 10*time.Second)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, disk.ErrLocked) {
-		return fmt.Errorf("lock the state of %s: %w", dir, err)
-	}
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	state, err := ReadState(dir)
+// update changes the state. A full disk has no room for a new file, so the old one goes first.
+func (r *Rebuild) update(change func(*State)) error {
+	state, err := ReadState(r.Dir)
 	if err != nil {
 		return err
 	}
 	change(state)
-	path := filepath.Join(dir, StateName)
-	if err = disk.WriteJSON(path, state); fault.DiskFull(err) && overwrite(path, state) == nil {
-		return nil
+	path := r.path(StateName)
+	if err = disk.WriteJSON(path, state); fault.DiskFull(err) {
+		err = errors.Join(os.Remove(path), disk.WriteJSON(path, state))
 	}
-	return err
-}
-
-// overwrite writes a state over the old one. A full disk has no room for both, and operators must
-// learn of it.
-func overwrite(path string, state *State) error {
-	text, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
-		return err
+		return fmt.Errorf("write state: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(text, '\n'))
-	return errors.Join(err, file.Close())
+	return nil
 }
 
-// addProcess adds a process. If no other process may work, all others in the list were killed.
-func (s *State) addProcess(p Process, alone bool) (killed []Process) {
-	if alone {
-		killed, s.Working = s.Working, nil
-	}
-	former := func(other Process) bool { return other.Task == p.Task }
-	s.Working = append(slices.DeleteFunc(s.Working, former), p)
-	if s.Run == nil || p.Task == rebuildTask {
-		s.Run = &RunState{Begin: p.Begin}
-	}
-	return killed
-}
+// shortestSecret is the shortest value of an environment variable that messages leave out.
+const shortestSecret = 4
 
-// endProcess removes a process, and replaces the failures of its task. failure is nil if it
-// succeeded.
-func (s *State) endProcess(p Process, ran int, failure *Failure) {
-	s.Working = slices.DeleteFunc(s.Working, p.is)
-	run := s.Run
-	if run == nil {
+// failed records an error, unless it is an interruption.
+func (s *State) failed(task string, err error, redact func(text string, least int) string) {
+	if err == nil || fault.KindOf(err) == fault.Busy {
 		return
 	}
-	run.Ran += ran
-	run.Failures = slices.DeleteFunc(run.Failures, func(f Failure) bool { return f.Task == p.Task })
-	if failure != nil {
-		run.Failures = append(run.Failures, *failure)
-	}
+	s.Failure = &Failure{Task: task, At: time.Now().UTC(), ExitCode: fault.ExitCode(err),
+		Error: redact(err.Error(), shortestSecret),
+		Hint:  redact(fault.HintOf(err), shortestSecret)}
 }
 
-func (s *State) endRun(now time.Time, version string) {
-	s.Run.End, s.Run.Version = now, version
-	s.Last, s.Run = s.Run, nil
+// do runs a task while it holds the dataset's lock, alone or with other parts, and records how it
+// ended: of a part only a failure, which stays until a task of the lock's sole holder succeeds.
+func (r *Rebuild) do(
+	ctx context.Context, task string, sharing disk.Sharing, run func() error,
+) error {
+	lock, err := r.lock(sharing)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	isPart := sharing == disk.Shared
+	if !isPart {
+		host, _ := os.Hostname()
+		if err := r.update(func(s *State) {
+			s.Task, s.Host, s.PID = task, host, os.Getpid()
+			s.Begin, s.End = time.Now().UTC(), time.Time{}
+		}); err != nil {
+			return err
+		}
+	}
+	err = fault.Catch(run)()
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if isPart && (err == nil || fault.KindOf(err) == fault.Busy) {
+		return err
+	}
+	return errors.Join(err, r.update(func(s *State) {
+		s.failed(task, err, r.Redact)
+		if isPart {
+			return
+		}
+		s.End, s.ExitCode = time.Now().UTC(), 0
+		if err == nil {
+			s.Success, s.Failure = s.End, nil
+		} else {
+			s.ExitCode = fault.ExitCode(err)
+		}
+	}))
 }
 
-// addPart adds a part to a sorted list, once.
-func addPart(parts []int, part int) []int {
-	if !slices.Contains(parts, part) {
-		parts = append(parts, part)
+// lockName is the file that the process, or the parts, at work lock.
+const lockName = ".lock"
+
+// lockPatience is longer than 'tcbuild status' holds a lock to test it.
+const lockPatience = 300 * time.Millisecond
+
+// lock locks the dataset's folder, which it creates. If others are at work, it is a fault.Busy.
+func (r *Rebuild) lock(sharing disk.Sharing) (lock *os.File, err error) {
+	if _, err = disk.Resolve(r.Dir + "/" + lockName); err == nil {
+		err = os.MkdirAll(r.Dir, 0o777)
 	}
-	slices.Sort(parts)
-	return parts
+	if err == nil {
+		lock, err = disk.LockWithin(r.path(lockName), sharing, lockPatience)
+	}
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return nil, fault.New(fault.Busy, "wait until it is done; 'tcbuild status' shows what runs",
+			"rebuild %s: another rebuild of it is running", r.Dir)
+	case err != nil:
+		return nil, fmt.Errorf("rebuild %s: %w", r.Dir, err)
+	}
+	return lock, nil
 }

@@ -1,301 +1,182 @@
 package rebuild
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
+	"tcbuild/internal/variants"
 )
 
 const (
-	Current    = "current"      // in a dataset's folder, the symbolic link to its current version
-	RecordName = "version.json" // in a version, the record of its inputs
+	currentName = "current"
+	holdName    = "hold"
+
+	unfinishedPrefix = ".build-"
+	temporaryPrefix  = ".tmp-"
+	damagedSuffix    = ".damaged"
 )
-
-const (
-	buildingPrefix  = ".build-"
-	temporaryPrefix = ".tmp-"
-)
-
-// version is a folder with stages' outputs, finished or not. Its JSON form is the record.
-type version struct {
-	Run    string   `json:"run"`              // id of the run that began it
-	Parts  int      `json:"parts,omitempty"`  // of the work; 0 or 1: one process does it all
-	Damage string   `json:"damage,omitempty"` // why it cannot be completed; "": it can
-	Stages []Record `json:"stages"`
-
-	path string
-}
-
-// readVersion reads the record of a folder; nil if it has no readable one.
-func readVersion(path string) *version {
-	v := &version{path: path}
-	if disk.ReadJSON(filepath.Join(path, RecordName), v) != nil {
-		return nil
-	}
-	return v
-}
-
-// content identifies the inputs and settings of a version, whatever program made it.
-func (v *version) content() string {
-	if v == nil {
-		return ""
-	}
-	return content(v.Stages)
-}
-
-// has reports whether a version holds the output of a stage, whole.
-func (v *version) has(step Step) bool {
-	if v == nil {
-		return false
-	}
-	i := slices.IndexFunc(v.Stages, func(r Record) bool { return r.Fingerprint == step.record.Fingerprint })
-	if i < 0 {
-		return false
-	}
-	bytes, err := fileBytes(filepath.Join(v.path, step.Output))
-	return err == nil && bytes == v.Stages[i].Bytes
-}
-
-func (v *version) write() error { return disk.WriteJSON(filepath.Join(v.path, RecordName), v) }
-
-// fileBytes is the size of all files of an output together. A link, pipe or device among them is an
-// error.
-func fileBytes(output string) (bytes int64, err error) {
-	err = filepath.WalkDir(output, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: %w", path, disk.ErrNotRegular)
-		}
-		bytes += info.Size()
-		return nil
-	})
-	return bytes, err
-}
-
-// current is the version that the link names, nil when there is none.
-func (c *Chain) current() (*version, error) {
-	name, err := os.Readlink(filepath.Join(c.Dir, Current))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil,
-			fault.New(fault.Usage, "move it elsewhere, or choose another --root or --dataset",
-				"read %s: it is not a symbolic link to a version: %w",
-				filepath.Join(c.Dir, Current),
-				err)
-	}
-	return readVersion(filepath.Join(c.Dir, name)), nil
-}
 
 var datasetName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 
 // IsName reports whether a text can be the name of a dataset, which is in paths, logs and metrics.
 func IsName(text string) bool { return datasetName.MatchString(text) }
 
-var versionName = regexp.MustCompile(`^(\d{6,})-[0-9a-f]{8}$`)
-
-// IsVersion reports whether a name is a version's.
-func IsVersion(name string) bool { return versionName.MatchString(name) }
-
-// IsUnfinished reports whether a name is an unfinished version's.
-func IsUnfinished(name string) bool { return strings.HasPrefix(name, buildingPrefix) }
-
-// Folders returns the names of a dataset's unfinished and finished versions, the latter oldest
-// first.
-func Folders(dir string) (unfinished, finished []string, err error) {
-	entries, err := os.ReadDir(dir)
-	for _, entry := range entries {
-		switch name := entry.Name(); {
-		case !entry.IsDir():
-		case IsUnfinished(name):
-			unfinished = append(unfinished, name)
-		case IsVersion(name):
-			finished = append(finished, name)
-		}
-	}
-	slices.SortFunc(finished, func(a, b string) int { return Number(a) - Number(b) })
-	return unfinished, finished, err
+// IsVersion reports whether a name is a version's, finished or not, sound or damaged.
+func IsVersion(name string) bool {
+	return variants.IsKey(strings.TrimSuffix(name, damagedSuffix)) ||
+		strings.HasPrefix(name, unfinishedPrefix)
 }
 
-// Number returns the number in a version's name.
-func Number(name string) int {
-	n, _ := strconv.Atoi(versionName.FindStringSubmatch(name)[1])
-	return n
+func (r *Rebuild) path(name string) string { return filepath.Join(r.Dir, name) }
+
+// unfinished is the folder of an unfinished version.
+func (r *Rebuild) unfinished(key string, parts int) string {
+	return r.path(fmt.Sprintf("%s%s-%d", unfinishedPrefix, key, parts))
 }
 
-// publish gives the unfinished version its name, and makes it current.
-func (c *Chain) publish(plan *Plan) (string, error) {
-	if err := c.checkUnchanged(plan); err != nil {
-		return "", err
+// current is what the link names; "" without a link.
+func (r *Rebuild) current() (string, error) {
+	target, err := os.Readlink(r.path(currentName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
-	if err := plan.removeOthers(); err != nil {
-		return "", err
-	}
-	_, names, err := Folders(c.Dir)
 	if err != nil {
-		return "", err
+		return "", fault.New(fault.Usage, "move it elsewhere, or choose another --root or --dataset",
+			"read %s: it is not a symbolic link to a version: %w", r.path(currentName), err)
 	}
-	next := 1
-	if len(names) > 0 {
-		next = Number(names[len(names)-1]) + 1
-	}
-	name := fmt.Sprintf("%06d-%.8s", next, plan.Fingerprint)
-	path := filepath.Join(c.Dir, name)
-	for _, step := range []func() error{
-		func() error { return disk.SyncTree(plan.unfinished.path) },
-		func() error { return os.Rename(plan.unfinished.path, path) },
-		func() error { return c.makeCurrent(name) },
-	} {
-		if err := step(); err != nil {
-			return "", fmt.Errorf("publish version %s: %w", path, err)
-		}
-	}
-	c.Log.Info("published", "version", name)
-	c.prune()
-	return path, nil
+	return filepath.Base(target), nil
 }
 
-// makeCurrent replaces the link atomically: a reader finds the old version or the new one.
-func (c *Chain) makeCurrent(name string) error {
-	if err := UpdateState(c.Dir, func(s *State) { s.Next = name }); err != nil {
+// errNoVersion is the error if there is no version.
+var errNoVersion = errors.New("there is no such version")
+
+// check checks a version in the dataset's folder, which may be missing: an errNoVersion.
+func (r *Rebuild) check(ctx context.Context, name string, depth variants.Depth) error {
+	if !disk.Exists(r.path(name)) {
+		return fmt.Errorf("check %s: %w", r.path(name), errNoVersion)
+	}
+	return variants.Check(ctx, r.path(name), depth)
+}
+
+// giveName gives a folder the name of a version. One that has the name, damaged or built again, is
+// moved aside at the same moment, so that current names a version all the time.
+func (r *Rebuild) giveName(dir, key string) error {
+	if err := disk.SyncTree(dir); err != nil {
 		return err
 	}
-	temporary := filepath.Join(c.Dir, temporaryPrefix+Current)
-	if err := os.Symlink(name, temporary); err != nil {
+	version, aside := r.path(key), r.path(key+damagedSuffix)
+	if !disk.Exists(version) {
+		return errors.Join(os.Rename(dir, version), disk.Sync(r.Dir))
+	}
+	if err := r.discard(aside); err != nil {
 		return err
 	}
-	if err := os.Rename(temporary, filepath.Join(c.Dir, Current)); err != nil {
-		return err
+	old := dir
+	err := unix.Renameat2(unix.AT_FDCWD, dir, unix.AT_FDCWD, version, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // such as NFS
+		old = aside
+		if err = os.Rename(version, aside); err == nil {
+			err = os.Rename(dir, version)
+		}
 	}
-	if err := disk.Sync(c.Dir); err != nil {
-		c.Log.Warn("a power failure may undo this", "version", name, "error", err)
+	switch {
+	case err == nil && r.Force:
+		err = r.discard(old)
+	case err == nil && old != aside:
+		err = os.Rename(old, aside)
 	}
-	return UpdateState(c.Dir, func(s *State) {
-		s.Current, s.Next, s.Content = name, "", readVersion(filepath.Join(c.Dir, name)).content()
+	return errors.Join(err, disk.Sync(r.Dir))
+}
+
+// makeCurrent makes a checked version current, unless an operator holds current where it is.
+func (r *Rebuild) makeCurrent(ctx context.Context, key string) (linked, held bool, err error) {
+	now, err := r.current()
+	if err != nil || now == key {
+		return false, false, err
+	}
+	if now != "" && disk.Exists(r.path(holdName)) {
+		r.Log.Warn("current stays where it is, until the file hold is removed",
+			"current", now, "newest", key)
+		return false, true, r.check(ctx, now, variants.WhatIsDue)
+	}
+	when := time.Now()
+	_ = os.Chtimes(filepath.Join(r.path(key), variants.RecordName), when, when) // for tidy and status
+	temporary := r.path(temporaryPrefix + rand.Text())
+	if err := os.Symlink(key, temporary); err != nil {
+		return false, false, err
+	}
+	if err := os.Rename(temporary, r.path(currentName)); err != nil {
+		return false, false, err
+	}
+	return true, false, disk.Sync(r.Dir)
+}
+
+// abandoned is the age at which nobody continues an unfinished version.
+const abandoned = 3 * 24 * time.Hour
+
+// tidy removes unfinished versions of a key that lies there now, abandoned ones, what killed runs
+// left, and the oldest versions, never the current one. What stays does no harm.
+func (r *Rebuild) tidy(key string) {
+	current, _ := r.current()
+	entries, err := os.ReadDir(r.Dir)
+	if err != nil {
+		r.Log.Warn("old versions stay", "error", err)
+	}
+	age := make(map[string]time.Duration) // since it became current, or was begun
+	for _, entry := range entries {
+		info, err := os.Stat(filepath.Join(r.path(entry.Name()), variants.RecordName))
+		if err == nil {
+			age[entry.Name()] = time.Since(info.ModTime())
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int {
+		return cmp.Compare(age[a.Name()], age[b.Name()])
 	})
-}
-
-// removeOthers removes from the unfinished version all but the outputs of finished stages.
-func (p *Plan) removeOthers() error {
-	entries, err := os.ReadDir(p.unfinished.path)
-	if err != nil {
-		return err
-	}
+	versions, damaged := 0, 0
 	for _, entry := range entries {
-		made := entry.Name() == RecordName || slices.ContainsFunc(p.Steps,
-			func(step Step) bool { return step.Action == Done && step.Output == entry.Name() })
-		if made {
+		name := entry.Name()
+		remove := strings.HasPrefix(name, temporaryPrefix)
+		switch {
+		case strings.HasPrefix(name, unfinishedPrefix):
+			isDone := strings.HasPrefix(name, unfinishedPrefix+key)
+			remove = isDone || age[name] > abandoned
+		case strings.HasSuffix(name, damagedSuffix):
+			damaged++
+			remove = damaged > 1
+		case variants.IsKey(name):
+			versions++
+			remove = versions > r.Keep && name != current && name != key
+		}
+		if !remove {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(p.unfinished.path, entry.Name())); err != nil {
-			return err
+		if err := r.discard(r.path(name)); err != nil {
+			r.Log.Warn("not removed", "path", r.path(name), "error", err,
+				"fix", "its owner runs: chmod -R g+w "+r.path(name))
 		}
 	}
-	return nil
-}
-
-// prune removes the versions that are too old to keep, never the current one. The version that was
-// made is published whether or not others can be removed.
-func (c *Chain) prune() {
-	_, names, err := Folders(c.Dir)
-	current, linkErr := os.Readlink(filepath.Join(c.Dir, Current))
-	if err = errors.Join(err, linkErr); err != nil {
-		c.Log.Warn("old versions stay", "error", err)
-		return
-	}
-	for _, name := range names[:max(0, len(names)-c.Keep)] {
-		path := filepath.Join(c.Dir, name)
-		if name != current && c.warnIfLeft(path, c.discard(path)) {
-			c.Log.Info("removed", "version", name)
-		}
-	}
-}
-
-// sweep removes what killed runs left: temporary folders, and unfinished versions except one that
-// will be resumed.
-func (c *Chain) sweep(resumed string) error {
-	entries, err := os.ReadDir(c.Dir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		path := filepath.Join(c.Dir, entry.Name())
-		switch {
-		case strings.HasPrefix(entry.Name(), temporaryPrefix):
-			c.warnIfLeft(path, os.RemoveAll(path))
-		case IsUnfinished(entry.Name()) && path != resumed:
-			c.warnIfLeft(path, c.discard(path))
-		}
-	}
-	return nil
 }
 
 // discard removes a folder. It renames the folder first, so that nobody finds half of it.
-func (c *Chain) discard(path string) error {
-	temporary, err := c.temporary()
-	if err != nil {
-		return err
-	}
-	err = os.Rename(path, filepath.Join(temporary, "removed"))
+func (r *Rebuild) discard(path string) error {
+	aside := r.path(temporaryPrefix + rand.Text())
+	err := os.Rename(path, aside)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		return nil
 	}
-	return errors.Join(err, os.RemoveAll(temporary))
-}
-
-// temporary makes a folder that every run removes which may write to the dataset's folder.
-func (c *Chain) temporary() (path string, err error) {
-	path = filepath.Join(c.Dir, temporaryPrefix+rand.Text())
-	return path, os.Mkdir(path, 0o777)
-}
-
-// warnIfLeft reports whether a path was removed. One that stays, because of err, does no harm: a
-// warning says whose it is, and what its owner can do.
-func (c *Chain) warnIfLeft(path string, err error) (removed bool) {
-	if err == nil {
-		return true
-	}
-	if inside, ok := errors.AsType[*fs.PathError](err); ok {
-		for each := inside.Path; len(each) > len(c.Dir); each = filepath.Dir(each) {
-			if path = each; disk.IsMine(filepath.Dir(each)) {
-				break
-			}
-		}
-	}
-	owner := ownerOf(path)
-	c.Log.Warn("not removed", "path", path, "owner", owner, "fix",
-		fmt.Sprintf("as %s: chmod -R g+w %s", owner, path), "error", err)
-	return false
-}
-
-func ownerOf(path string) string {
-	var stat unix.Stat_t
-	if unix.Lstat(path, &stat) != nil {
-		return "unknown"
-	}
-	id := strconv.Itoa(int(stat.Uid))
-	if known, err := user.LookupId(id); err == nil {
-		return known.Username
-	}
-	return id
+	return errors.Join(err, os.RemoveAll(aside))
 }

@@ -3,7 +3,7 @@
 pyg batch: a batch of tcbuild.torchcell.DataLoader on the CPU, in milliseconds per sample, until all
 of its edges and masks are there. The batch before is not kept.
 
-fill_masks: microseconds to write the masks of a sample, at random, to given memory, and how many
+masks: microseconds to write the masks of a sample, at random, to given memory, and how many
 times as long that is as NumPy takes to expand the same positions, which it has in RAM, to the same
 memory. This is the memory of one sample, which stays in the processor's cache, or of a batch, whose
 rows take turns. Of five rounds in which the two alternate, the least time of each sample counts.
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=200)
     arguments = parser.parse_args()
 
-    print(f"{'':>12} {'ms, pyg batch':>16} {'us, fill_masks: sample':>24} {'batch':>18}")
+    print(f"{'':>12} {'ms, pyg batch':>16} {'us, masks: sample':>24} {'batch':>18}")
     for path in arguments.datasets:
         dataset = tcbuild.open(path)
         batches = np.array(pyg_batches(dataset, arguments.batches)) * 1e3 / BATCH
@@ -60,17 +60,17 @@ def use(batch: Any) -> None:
 
 
 def fills(dataset: tcbuild.Dataset, count: int, rows: int) -> tuple[float, float]:
-    """Median seconds per sample of fill_masks and of NumPy, into rows of memory."""
+    """Median seconds per sample of writing masks, and of NumPy, into rows of memory."""
     samples = np.random.default_rng(1).integers(len(dataset), size=count).tolist()
-    positions = [dataset.read_removed(sample).astype(np.intp) for sample in samples]
-    memory = np.ones((rows, int(dataset.mask_offsets[-1])), np.bool_)
+    positions = [dataset._read_removed(sample).astype(np.intp) for sample in samples]
+    memory = np.ones((rows, int(dataset._mask_offsets[-1])), np.bool_)
 
     def expand(number: int, out: Any) -> None:
         out.fill(1)
         out[positions[number]] = 0
 
     ways: list[Callable[[int, Any], None]] = [
-        lambda number, out: dataset.fill_masks(samples[number], out),
+        lambda number, out: dataset._fill_masks(samples[number], out),
         expand,
     ]
     times: list[list[list[float]]] = [[], []]

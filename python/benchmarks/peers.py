@@ -201,7 +201,7 @@ def write(system: System, source: Source, options: argparse.Namespace) -> Figure
 
 def compare_samples(system: System, source: Source, options: argparse.Namespace) -> str:
     """How the samples differ from the source's, "" if they do not."""
-    found, expected = np.ones((2, int(source.stored.mask_offsets[-1])), np.uint8)
+    found, expected = np.ones((2, int(source.stored._mask_offsets[-1])), np.uint8)
     for number, want in enumerate(source):
         record = system[number]
         record.write_masks(found)
@@ -219,7 +219,7 @@ def compare_samples(system: System, source: Source, options: argparse.Namespace)
 def compare_batches(system: System, source: Source, options: argparse.Namespace) -> str:
     """How the first batch of a loader differs, "" if none does."""
     numbers = {tuple(want.genes.tolist()): number for number, want in enumerate(source)}
-    expected = np.empty(int(source.stored.mask_offsets[-1]), np.uint8)
+    expected = np.empty(int(source.stored._mask_offsets[-1]), np.uint8)
     for loader in (system.whole_masks(options.loading), system.positions(options.loading)):
         for genes, masks in rows(next(iter(loader))):
             number = numbers[tuple(genes.tolist())]  # of some sample with these genes
@@ -246,16 +246,16 @@ def difference(source: Source, found: np.ndarray[Any, Any], expected: np.ndarray
     ):
         return ""
     position = int(np.argmax(found != expected))
-    mask = int(np.searchsorted(source.stored.mask_offsets, position, side="right")) - 1
+    mask = int(np.searchsorted(source.stored._mask_offsets, position, side="right")) - 1
     return (
         f"mask {source.stored.mask_names[mask]}, position "
-        f"{position - source.stored.mask_offsets[mask]}: found {found[position]}, expected "
+        f"{position - source.stored._mask_offsets[mask]}: found {found[position]}, expected "
         f"{expected[position]}"
     )
 
 
 def read_samples(system: System, source: Source, options: argparse.Namespace) -> Figures:
-    out = np.empty(int(system.stored.mask_offsets[-1]), np.uint8)
+    out = np.empty(int(system.stored._mask_offsets[-1]), np.uint8)
     times = []
     for index in np.random.default_rng().integers(len(system), size=options.samples).tolist():
         began = perf_counter()

@@ -21,7 +21,6 @@ from tcbuild._dataset import Dataset, Phenotype, open
 from tcbuild._graph.graph import CellGraph
 from tcbuild._publish import publish
 from tcbuild._sample import Sample
-from tcbuild._table.samples import Samples
 from tcbuild.errors import DatasetError
 
 _ROOMS = ["anndata", "pyg", "screens", "sources", "torch", "torchcell"]
@@ -34,7 +33,6 @@ __all__ = [
     "DatasetError",
     "Phenotype",
     "Sample",
-    "Samples",
     "build",
     "diff",
     "errors",

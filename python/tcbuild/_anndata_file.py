@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tcbuild.errors import AnnDataError, DatasetError, missing_package
+from tcbuild.errors import DatasetError, InputError, missing_package
 
 _AGAIN = "read the file with a recent anndata, and write it again"
 
@@ -28,7 +28,7 @@ def named(doing: str, path: Path) -> Iterator[None]:
     except Exception as error:  # h5py and zarr raise any kind for a damaged file
         lines = f"{error.args[0] if isinstance(error, KeyError) else error}".strip().splitlines()
         found = lines[0] if lines else type(error).__name__
-        raise AnnDataError(
+        raise InputError(
             f"{doing}: {found}, expected what anndata writes",
             "give an undamaged .h5ad file or .zarr folder that anndata wrote",
         ) from error
@@ -48,7 +48,7 @@ def _obs(path: Path) -> Iterator[Any]:
         root = _open(path)
         try:
             if "_index" not in root["obs"].attrs:
-                raise AnnDataError(f"read obs of {path}: found an old format", _AGAIN)
+                raise InputError(f"read obs of {path}: found an old format", _AGAIN)
             yield root["obs"]
         finally:
             getattr(root, "close", int)()  # zarr has nothing to close
@@ -74,7 +74,7 @@ def open_matrix(path: Path, place: str) -> Any:
         if place not in root:
             group, _, name = place.rpartition("/")
             there = [*root[group]] if group in root else []
-            raise AnnDataError(
+            raise InputError(
                 f"{doing}: there is none", f"it has {', '.join(there) or 'no ' + (group or place)}"
             )
         node = root[place]
@@ -83,7 +83,7 @@ def open_matrix(path: Path, place: str) -> Any:
             return node
         if encoding == "csr_matrix":
             return _io().sparse_dataset(node)
-        raise AnnDataError(
+        raise InputError(
             f"{doing}: found {encoding}, expected a dense matrix or csr_matrix, which keep the "
             "values of a cell together",
             "write it by rows, such as adata.X = scipy.sparse.csr_matrix(adata.X)",

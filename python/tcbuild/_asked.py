@@ -14,7 +14,7 @@ from tcbuild._parts import Parts, read_parts
 from tcbuild._program import run
 from tcbuild._split import Split
 from tcbuild._where import keeps
-from tcbuild.errors import SelectionError
+from tcbuild.errors import SettingsError
 
 D = TypeVar("D", bound="Asked")
 
@@ -44,7 +44,7 @@ class Asked:
         """
         dataset: Any = self
         self._check_stored("select samples")
-        found: D = dataset[keeps(dataset.samples, expression)]
+        found: D = dataset[keeps(dataset, expression)]
         return found
 
     def split(
@@ -107,7 +107,7 @@ class Asked:
             path: the file
 
         Raises:
-            SelectionError: it has the parts of another dataset, or is damaged
+            InputError: it has the parts of another dataset, or is damaged
 
         Examples:
             >>> train = dataset.parts("parts.tsv")["train"]
@@ -125,14 +125,14 @@ class Asked:
             The program's report.
 
         Raises:
-            DifferenceError: a mask differs
-            SelectionError: this is a view
+            DamagedError: a mask differs
+            SettingsError: this is a view
 
         Examples:
             >>> report = dataset.verify()
         """
         if self._whole is not None:
-            raise SelectionError(
+            raise SettingsError(
                 f"verify {self.path}: found a view, expected the whole dataset",
                 "verify all of it: dataset.whole.verify()",
             )
@@ -142,7 +142,7 @@ class Asked:
 
     def _check_stored(self, doing: str) -> None:
         if self._stored is not None:
-            raise SelectionError(
+            raise SettingsError(
                 f"{doing}: found combinations, expected a stored dataset",
                 "choose combinations by number: dataset[first:end], or a list of numbers",
             )
@@ -151,5 +151,5 @@ class Asked:
         """The dataset's folder, for the program."""
         self._check_stored(doing)
         if not isinstance(self.path, Path):
-            raise SelectionError(f"{doing} of {self.path}: the program reads only folders", STAGE)
+            raise SettingsError(f"{doing} of {self.path}: the program reads only folders", STAGE)
         return os.path.abspath(self.path)

@@ -96,7 +96,7 @@ class _Keys:
 def audit(dataset: Any, codes: Ints, names: list[str], first: str) -> Audit:
     """As Parts.audit."""
     pandas, rows = import_module("pandas"), np.flatnonzero(codes >= 0)
-    texts = dataset[rows].samples.to_arrow(["sample_id"]).column(0).combine_chunks()
+    texts = dataset[rows].to_arrow(["sample_id"]).column(0).combine_chunks()
     genes, ids = read_perturbed(dataset).take(rows), random_numbers(0, texts)
     genotypes = random_numbers(0, genes.genotypes())
     order = np.lexsort((genotypes, ids))  # sums and resamples do not depend on the order of rows
@@ -120,7 +120,7 @@ def audit(dataset: Any, codes: Ints, names: list[str], first: str) -> Audit:
         shared[f"{key.name} in {first}"] = [among[part].mean() for part in parts.values()]
     keys = keys[1:3]
     for name in dataset.attribute_names:
-        values, distinct = pandas.factorize(dataset.samples[name])
+        values, distinct = pandas.factorize(dataset.column(name))
         known = np.flatnonzero(values >= 0)
         if name != dataset._kinds.attribute and 1 < len(distinct) <= len(known) / 2:
             keys.append(_Keys(name, values[known], known))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from tcbuild import _program, _tables
 from tcbuild._dataset import Dataset, open
 from tcbuild._files.scratch import scratch_beside
 from tcbuild._graph.graph import CellGraph
-from tcbuild.errors import DifferenceError
+from tcbuild.errors import DamagedError, InputError, missing_package
 
 _CELLS = (".h5ad", ".zarr")
+_OF_PANDAS = {".xlsx": "read_excel", ".parquet": "read_parquet"}
 
 
 def build(
@@ -32,9 +34,10 @@ def build(
         graph: a graph's folder; tables by node and edge type, such as `"gene"` and `("gene",
             "physical", "gene")`, also those of tcbuild.sources; or a PyG HeteroData whose stores
             have node_ids
-        samples: the path of a table in any form that the program reads; a pandas, polars or pyarrow
-            table; an AnnData, or the path of one (.h5ad, .zarr), with a sample per cell; a list of
-            lists of genes. None builds only the graph's incidence
+        samples: the path of a table in any form that the program reads, or that pandas reads (the
+            first sheet of an .xlsx, a .parquet); a pandas, polars or pyarrow table; an AnnData, or
+            the path of one (.h5ad, .zarr), with a sample per cell; a list of lists of genes. None
+            builds only the graph's incidence
         out: the dataset's folder. If it has this dataset already, nothing is done
         timeout: seconds until the program is asked to end
         **settings: as in YAML (`tcbuild docs settings`), such as `reaction_rule="gpr"`;
@@ -44,7 +47,9 @@ def build(
         The dataset, opened.
 
     Raises:
-        BuildError: one of its classes in tcbuild.errors says what is wrong with settings or input
+        SettingsError: a setting is wrong
+        InputError: the graph or the samples are wrong
+        BuildError: the program failed, or is missing
 
     Examples:
         >>> genes = [["YAL001C", "YAR002C"], ["YBL001C"]]
@@ -71,7 +76,7 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
         folder: has nodes/gene.tsv, edges/gene__physical__gene.tsv and so on
 
     Raises:
-        BuildError: one of its classes in tcbuild.errors says what is wrong with the graph
+        InputError: the graph is wrong
 
     Examples:
         >>> graph = tcbuild.read_graph_folder("cell/graph")
@@ -84,27 +89,27 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
         return open(out).graph
 
 
-def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], **settings: Any) -> list[str]:
-    """What differs between two datasets or graphs, by name.
+def diff(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> list[str]:
+    """What differs between the content of two datasets: their graphs, rules and columns, and the
+    first sample.
 
     Args:
-        a: a folder
+        a: a dataset's folder
         b: the folder to compare it with
-        **settings: as of `tcbuild diff`, such as `limit=0` for every difference
 
     Returns:
         A line per difference; an empty list if nothing differs.
 
     Raises:
-        DifferenceError: a dataset is damaged
+        DamagedError: a dataset is damaged
 
     Examples:
         >>> tcbuild.diff("cell/dataset", "cell/dataset")
         []
     """
     try:
-        _program.run("diff", os.path.abspath(a), os.path.abspath(b), settings=settings)
-    except DifferenceError as error:
+        _program.run("diff", os.path.abspath(a), os.path.abspath(b))
+    except DamagedError as error:
         if not error.printed:  # a damaged dataset
             raise
         return error.printed
@@ -134,13 +139,17 @@ def _graph(graph: Any, folder: Path, names: dict[str, str]) -> Path:
 def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[str, Any]) -> str:
     """The path of the samples; what messages call it goes to names."""
     is_path = isinstance(samples, (str, os.PathLike))
-    if is_path and not (Path(samples).suffix in _CELLS and os.path.exists(samples)):
+    ending = Path(samples).suffix.lower() if is_path and os.path.exists(samples) else ""
+    if is_path and ending not in (*_CELLS, *_OF_PANDAS):
         return str(samples)
-    if is_path or _tables.is_cells(samples):
+    if ending in _CELLS or _tables.is_cells(samples):
         name = str(samples) if is_path else "samples (AnnData)"
         of_genes = settings.get("genes_columns") or ["genes", "gene"]
         of_genes = of_genes.split(",") if isinstance(of_genes, str) else of_genes
         table = _tables.cells_table(samples, name, of_genes)
+    elif is_path:
+        name = str(samples)
+        table = _tables.as_table(_read_by_pandas(name, _OF_PANDAS[ending]), name)
     else:
         kind = "list" if isinstance(samples, (list, tuple)) else type(samples).__name__
         name = f"samples ({kind})"
@@ -148,3 +157,16 @@ def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[
     file = _tables.write_table(table, scratch / "samples.arrow")
     names[str(file)] = name
     return str(file)
+
+
+def _read_by_pandas(path: str, reader: str) -> Any:
+    try:
+        if reader == "read_excel":
+            import_module("openpyxl")  # pandas would say less of what is missing
+        read = getattr(import_module("pandas"), reader)
+    except ModuleNotFoundError as error:
+        raise missing_package(f"reading {path}", error) from error
+    try:
+        return read(path)
+    except Exception as error:  # of the many packages below pandas
+        raise InputError(f"read {path}: {error}", "save the file again") from error

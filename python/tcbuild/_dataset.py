@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tcbuild._asked import Asked
 from tcbuild._files.manifest import Manifest
@@ -30,8 +29,8 @@ from tcbuild._table.combinations import Combinations, combined
 from tcbuild._table.controls import match
 from tcbuild._table.kinds import Kinds
 from tcbuild._table.rows import position, positions, selected, selects_several
+from tcbuild._table.sample_columns import SampleColumns
 from tcbuild._table.sample_table import SampleTable, Table
-from tcbuild._table.samples import Samples
 from tcbuild._table.statistics import QUANTILES, Statistics
 from tcbuild.errors import unknown_name
 
@@ -100,15 +99,15 @@ class Phenotype(NamedTuple):
     statistic_of: str = ""
 
 
-class Dataset(Asked):
+class Dataset(Asked, SampleColumns):
     """A dataset on disk, or a view of one: a sequence of samples. `tcbuild.open` opens one.
 
     A slice, a list of indices or a boolean array gives a view: a Dataset of these samples, in this
     order, that shares all else. Views of views are views of the whole dataset, and `indices` says
     which samples of it they have.
 
-    All masks follow each other in canonical order; mask i has `mask_sizes[i]` positions, from
-    `mask_offsets[i]` of all `mask_offsets[-1]`. 1 keeps, 0 removes.
+    All masks follow each other in canonical order; mask i has `mask_sizes[i]` positions. 1 keeps, 0
+    removes.
 
     It may be used from any number of threads, and in forked processes; pickling stores only its
     path, and the indices of a view. Everything read from disk is checked: a damaged file or record
@@ -128,7 +127,6 @@ class Dataset(Asked):
             has their indices. Empty in a set that does not say
         mask_names: node and edge types, in canonical order
         mask_sizes: positions of each mask
-        mask_offsets: where each mask begins, and behind them the number of all positions
 
     Examples:
         >>> dataset[:10], dataset[[5, 3]]
@@ -136,6 +134,8 @@ class Dataset(Asked):
         >>> dataset[dataset.phenotype("fitness") < 0.5].indices.tolist()
         [...]
     """
+
+    _cell: Cell
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = location(path)
@@ -150,7 +150,8 @@ class Dataset(Asked):
         self.attribute_names = list(self._attributes)
         self.mask_names: list[str] = [mask["name"] for mask in self.manifest["masks"]]
         self.mask_sizes: list[int] = [mask["size"] for mask in self.manifest["masks"]]
-        self.mask_offsets = np.cumsum([0, *self.mask_sizes], dtype=np.int64)
+        # where each mask begins, and after them the number of all positions
+        self._mask_offsets = np.cumsum([0, *self.mask_sizes], dtype=np.int64)
         self._whole: Dataset | None = None  # of a view
         self._stored: Dataset | None = None  # of combinations: the dataset on disk
         self._rows: Rows = range(self.manifest["samples"])
@@ -230,7 +231,7 @@ class Dataset(Asked):
         return self._view(take(self._rows, places))
 
     @property
-    def has_plain_masks(self) -> bool:
+    def _has_plain_masks(self) -> bool:
         """Whether its files have masks as they are in memory, a byte per position."""
         return (self.variant, self.codec) == ("full-masks", "raw")
 
@@ -247,11 +248,6 @@ class Dataset(Asked):
     def indices(self) -> npt.NDArray[np.int64]:
         """The index of each sample in the whole dataset, which Sample.index is too."""
         return as_array(self._rows).copy()
-
-    @property
-    def samples(self) -> Samples:
-        """The samples as columns."""
-        return Samples(self._table, self._rows)
 
     def phenotype(self, name: str) -> npt.NDArray[np.float64]:
         """A phenotype of all samples.
@@ -308,7 +304,7 @@ class Dataset(Asked):
             raise TypeError(f"read {what}: found {type(name).__name__}, expected its name")
         if name not in names:
             raise unknown_name(what, name, names)
-        return self.samples[name]
+        return self.column(name)
 
     def statistics(self, phenotype: str, quantiles: Sequence[float] = QUANTILES) -> Statistics:
         """Count, mean, standard deviation and quantiles of a phenotype.
@@ -318,18 +314,6 @@ class Dataset(Asked):
             quantiles: shares from 0, the smallest value, to 1, the largest
         """
         return Statistics.of(self.phenotype(phenotype), quantiles)
-
-    def index_of(self, sample_id: Any) -> Any:
-        """The index of the sample with an id, or an array of indices for several ids.
-
-        Args:
-            sample_id: a text, or several; see Samples.index_of
-
-        Examples:
-            >>> dataset[dataset.index_of("7")].id
-            '7'
-        """
-        return self.samples.index_of(sample_id)
 
     def gene_index(self, gene: str) -> int:
         """The index in `genes` of the gene that a name means.
@@ -356,7 +340,7 @@ class Dataset(Asked):
         Examples:
             >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
         """
-        found: npt.NDArray[np.bool_] = self._deleted(genes) == len({*map(self.gene_index, genes)})
+        found: npt.NDArray[np.bool_] = self._counts(genes) == len({*map(self.gene_index, genes)})
         return found
 
     def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
@@ -371,12 +355,12 @@ class Dataset(Asked):
         Examples:
             >>> others = dataset[~dataset.deletes_any("YCR001W", "YFL001W")]
         """
-        return self._deleted(genes) > 0
+        return self._counts(genes) > 0
 
-    def _deleted(self, genes: Sequence[str]) -> npt.NDArray[np.int64]:
+    def _counts(self, genes: Sequence[str]) -> npt.NDArray[np.int64]:
         if not genes:
             raise TypeError("find deleted genes: found no gene, expected names of genes")
-        return self.samples.deleted(np.array([*{*map(self.gene_index, genes)}]))
+        return self._deleted(np.array([*{*map(self.gene_index, genes)}]))
 
     def controls(
         self,
@@ -420,8 +404,8 @@ class Dataset(Asked):
         gene of several classes counts in each. The order is that of the genes as classes list them,
         each where it comes first.
 
-        A sample's index in the whole dataset is its number in that order, and as text its id, as in
-        what the program builds of `combinations:`. There are no phenotypes and no attributes.
+        A sample's index in the whole dataset is its number in that order, and as text its id. There
+        are no phenotypes and no attributes.
 
         Args:
             genes: names, as for gene_index, or indices, each once; or a list of classes
@@ -451,35 +435,6 @@ class Dataset(Asked):
             _masks=ComputedMasks(table, self._cell),
         )
 
-    def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """The samples as an Arrow table; see Samples.to_arrow.
-
-        Args:
-            columns: names of those wanted, in this order; None for all
-        """
-        return self.samples.to_arrow(columns)
-
-    def to_pandas(self, columns: Sequence[str] | None = None, names: bool = False) -> Any:
-        """The samples as a pandas DataFrame; see Samples.to_pandas.
-
-        Args:
-            columns: names of those wanted, in this order; None for all
-            names: whether perturbation_indices has the names of the deleted genes, or the ids of
-                genes without one, in place of indices
-
-        Examples:
-            >>> frame = dataset.to_pandas(["sample_id", "fitness"])
-        """
-        return self.samples.to_pandas(columns, self._cell.names.labels if names else None)
-
-    def to_polars(self, columns: Sequence[str] | None = None) -> Any:
-        """The samples as a polars DataFrame; see Samples.to_polars.
-
-        Args:
-            columns: names of those wanted, in this order; None for all
-        """
-        return self.samples.to_polars(columns)
-
     def to_parquet(self, folder: str | os.PathLike[str]) -> Path:
         """Writes the samples and the graph as Parquet files: samples.parquet, nodes/TYPE.parquet
         and edges/TYPE.parquet. It holds 2,048 samples in memory: 256 MB for a yeast graph.
@@ -507,7 +462,7 @@ class Dataset(Asked):
         return out
 
     @property
-    def mask_basis(self) -> str:
+    def _mask_basis(self) -> str:
         """What determines masks besides the deleted genes: the digest of the graph's structure and
         the reaction rule.
 
@@ -537,7 +492,7 @@ class Dataset(Asked):
         """What each gene and reaction removes under the dataset's reaction rule."""
         return self._cell.removal
 
-    def read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
+    def _read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
         """The removed positions of a sample.
 
         Args:
@@ -548,15 +503,15 @@ class Dataset(Asked):
         """
         return ascending(self._masks.unordered(self._row(index))).astype(np.uint32)
 
-    def fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
+    def _fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
         """Writes all masks of a sample.
 
         Args:
             index: of the sample
-            out: bool or uint8 `[mask_offsets[-1]]`, contiguous
+            out: bool or uint8 `[_mask_offsets[-1]]`, contiguous
         """
-        row, into = self._row(index), _as_bytes(out, int(self.mask_offsets[-1]))
-        if isinstance(self._masks, ShardMasks) and self.has_plain_masks:
+        row, into = self._row(index), _as_bytes(out, int(self._mask_offsets[-1]))
+        if isinstance(self._masks, ShardMasks) and self._has_plain_masks:
             self._masks.read_into(row, [into])
         else:
             write_masks(self._masks.unordered(row), into)

@@ -10,7 +10,6 @@ import numpy as np
 from tcbuild._dataset import Dataset
 from tcbuild._graph.graph import CellGraph
 from tcbuild._sample import Sample
-from tcbuild._table.samples import Samples
 
 _ROWS = 30  # of a table
 _LONGEST = 60  # characters of a cell
@@ -54,7 +53,7 @@ def sample(found: Sample) -> str:
         (name, "missing" if value is None else str(value))
         for name, value in found.attributes.items()
     ]
-    removed = np.diff(np.searchsorted(found.removed, owner.mask_offsets)).tolist()
+    removed = np.diff(np.searchsorted(found.removed, owner._mask_offsets)).tolist()
     masks = [
         (name, f"{count:,} of {size:,}")
         for name, size, count in zip(owner.mask_names, owner.mask_sizes, removed)
@@ -67,28 +66,17 @@ def sample(found: Sample) -> str:
     )
 
 
-def samples(found: Samples) -> str:
-    rows = found.head().to_pylist()
-    return _heading(f"{len(found):,} samples", "") + _table(
-        found.columns, [tuple(map(_text, row.values())) for row in rows], len(found)
-    )
-
-
-def _text(value: object) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
 def _heading(title: str, path: str) -> str:
     return f"<p><b>tcbuild</b> {_cut(title)}<br><code>{escape(path)}</code></p>"
 
 
-def _table(header: Sequence[str], rows: Iterable[tuple[str, ...]], total: int | None = None) -> str:
+def _table(header: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
     """A table of at most _ROWS rows, or nothing without rows."""
     rows = list(rows)
     if not rows:
         return ""
     lines = [_row("th", header), *(_row("td", row) for row in rows[:_ROWS])]
-    if (left := (total or len(rows)) - len(lines) + 1) > 0:
+    if (left := len(rows) - len(lines) + 1) > 0:
         lines.append(_row("td", (f"and {left:,} more",)))
     return f"<table>{''.join(lines)}</table>"
 
@@ -102,5 +90,5 @@ def _cut(text: str) -> str:
 
 
 # The name that notebooks look for.
-for kind, shown in ((Dataset, dataset), (CellGraph, graph), (Sample, sample), (Samples, samples)):
+for kind, shown in ((Dataset, dataset), (CellGraph, graph), (Sample, sample)):
     setattr(kind, "_repr_html_", shown)

@@ -65,10 +65,10 @@ def _sample_table(view: Any) -> pa.Table:
 
 def _removed(view: Any) -> list[pa.Array]:
     """For each mask a list of positions per sample."""
-    read = [view.read_removed(sample) for sample in range(len(view))]
-    bounds = [np.searchsorted(found, view.mask_offsets).tolist() for found in read]
+    read = [view._read_removed(sample) for sample in range(len(view))]
+    bounds = [np.searchsorted(found, view._mask_offsets).tolist() for found in read]
     lists = []
-    for mask, offset in enumerate(view.mask_offsets[:-1].tolist()):
+    for mask, offset in enumerate(view._mask_offsets[:-1].tolist()):
         parts = [found[at[mask] : at[mask + 1]] for found, at in zip(read, bounds)]
         ends_of_lists = np.cumsum([0, *map(len, parts)])
         positions = np.concatenate([np.empty(0, np.uint32), *parts]) - np.uint32(offset)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tcbuild._audit import Audit, audit
 from tcbuild._perturbed import read_perturbed
-from tcbuild.errors import SelectionError, unknown_name
+from tcbuild.errors import InputError, SettingsError, unknown_name
 
 UNPLACED = "unplaced"  # the part of samples that no part can have
 Codes = npt.NDArray[np.int16]  # -1: in no part
@@ -94,7 +94,7 @@ class Parts(Mapping[str, Any]):
         pandas, whole, path = import_module("pandas"), self._dataset.whole, Path(path)
         parts = np.full(len(whole), "", object)
         parts[self._dataset.indices] = np.array([*self.names, ""], object)[self.codes]
-        ids = whole.samples.to_arrow(["sample_id"]).column(0).to_pandas()
+        ids = whole.to_arrow(["sample_id"]).column(0).to_pandas()
         content = whole.manifest["logical_content"]
         frame = pandas.DataFrame(dict(zip(_COLUMNS, (content, np.arange(len(ids)), ids, parts))))
         part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -104,7 +104,7 @@ class Parts(Mapping[str, Any]):
             elif path.suffix == ".tsv":
                 frame.to_csv(part, sep="\t", index=False, lineterminator="\n")
             else:
-                raise SelectionError(f"save parts {path}: found another ending", "use .tsv")
+                raise SettingsError(f"save parts {path}: found another ending", "use .tsv")
             os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
@@ -133,7 +133,7 @@ def read_parts(dataset: Any, path: str | os.PathLike[str]) -> Parts:
         why = f"{len(rows):,} rows, with row {row} {times[row] if len(times) else 0} times"
         raise _wrong(path, why, f"each of {len(whole):,} once")
     order = np.argsort(rows)
-    own = whole.samples.to_arrow(["sample_id"]).column(0).to_pandas().to_numpy(object)
+    own = whole.to_arrow(["sample_id"]).column(0).to_pandas().to_numpy(object)
     if np.any(differs := ids.to_numpy(object)[order] != own):
         row = int(np.argmax(differs))
         raise _wrong(path, f"sample {ids[order[row]]!r} in row {row}", f"{own[row]!r}")
@@ -143,7 +143,7 @@ def read_parts(dataset: Any, path: str | os.PathLike[str]) -> Parts:
     return Parts(dataset, codes[dataset.indices], names)
 
 
-def _wrong(path: str | os.PathLike[str], found: str, expected: str) -> SelectionError:
-    return SelectionError(
+def _wrong(path: str | os.PathLike[str], found: str, expected: str) -> InputError:
+    return InputError(
         f"read parts {path}: found {found}, expected {expected}", "save the parts of this dataset"
     )

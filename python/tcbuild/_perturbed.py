@@ -68,13 +68,13 @@ class Perturbed(NamedTuple):
 
 def read_perturbed(dataset: Any) -> Perturbed:
     """What the samples of a dataset or view perturb."""
-    samples, kinds = dataset.samples, dataset._kinds
-    found = [*lists(samples.to_arrow([PERTURBATION_INDICES]).column(0))]
+    kinds = dataset._kinds
+    found = [*lists(dataset.to_arrow([PERTURBATION_INDICES]).column(0))]
     sizes = np.concatenate([np.empty(0, np.int32), *(np.diff(bounds) for _, bounds in found)])
     genes = np.concatenate([np.empty(0, np.int32), *(items for items, _ in found)])
     codes, changed = None, False
     if kinds.attribute:
-        codes, texts = import_module("pandas").factorize(samples[kinds.attribute])
+        codes, texts = import_module("pandas").factorize(dataset.column(kinds.attribute))
         most = int(sizes.max(initial=0)) + 1
         forms, form_of = np.unique(codes * most + sizes, return_inverse=True)
         words = [*map(str, texts), None]

@@ -14,22 +14,16 @@ import sysconfig
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tcbuild._files.manifest import FORMAT_VERSION
-from tcbuild.errors import BuildError, BusyError, DifferenceError, InputError, SettingsError
+from tcbuild.errors import BuildError, DamagedError, DatasetError, InputError, SettingsError
 
 VERSION = "0.1.0"  # of the package and of its program
 
-_KINDS: dict[int, type[BuildError]] = {
-    2: SettingsError,
-    3: InputError,
-    4: DifferenceError,
-    75: BusyError,
-}
+_KINDS: dict[int, type[DatasetError]] = {2: SettingsError, 3: InputError, 4: DamagedError}
 _ENDING = 6  # seconds: the program ends itself 5 s after a signal
 _LEVELS = {"DEBUG": logging.DEBUG, "WARN": logging.WARNING, "ERROR": logging.ERROR}
 _FIXED = {"time", "level", "msg"}
@@ -66,7 +60,7 @@ class _Run:
         self._command, self._names, self._timeout = command, names, timeout
         self._printed: list[str] = []
         self._others: list[str] = []  # lines of stderr that are no records
-        self._error: BuildError | None = None
+        self._error: DatasetError | None = None
         self._bar: Any = None
 
     def lines(self) -> list[str]:
@@ -104,7 +98,10 @@ class _Run:
         lines = [self._named(line.rstrip("\n")) for line in self._printed]
         if child.returncode:
             error = self._error or self._untold(child.returncode)
-            error.printed = lines
+            if isinstance(error, DamagedError):
+                error.printed = lines
+            if isinstance(error, BuildError):
+                error.code = child.returncode
             raise error
         return [*self._others, *lines]
 
@@ -223,35 +220,12 @@ def _shell() -> Any:
 
 
 def show(lines: Sequence[str]) -> None:
-    """Shows what the program printed: as tables in a notebook, in the log elsewhere."""
-    if _shell() is not None:
-        display = import_module("IPython.display")
-        display.display(display.HTML(as_html(lines)))
-        return
+    """Shows what the program printed: in a notebook below the cell, in the log elsewhere."""
     for line in lines:
-        if line:
+        if _shell() is not None:
+            print(line)
+        else:
             _log.info("%s", line)
-
-
-def cells(line: str) -> list[str]:
-    """The cells of a line of a table, which the program aligns with spaces."""
-    return re.split(r" {2,}", line.strip())
-
-
-def as_html(lines: Sequence[str]) -> str:
-    """Lines as HTML, where those with several cells are the rows of a table."""
-    parts, rows = [], list[str]()
-    for line in [*lines, ""]:
-        if len(found := cells(line)) > 1:
-            tag = "td" if rows else "th"
-            rows.append("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in found))
-            continue
-        if rows:
-            parts.append("<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>")
-            rows = []
-        if line.strip():
-            parts.append(f"<p>{escape(line)}</p>")
-    return "".join(parts)
 
 
 def warn(message: str, names: Sequence[str]) -> None:

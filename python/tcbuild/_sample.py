@@ -98,20 +98,20 @@ class Sample:
     @lazy_property
     def removed(self) -> npt.NDArray[np.uint32]:
         """The removed positions, ascending, among all positions."""
-        removed: npt.NDArray[np.uint32] = self._dataset.read_removed(self.index)
+        removed: npt.NDArray[np.uint32] = self._dataset._read_removed(self.index)
         return removed
 
     @lazy_property
     def all_masks(self) -> npt.NDArray[np.bool_]:
-        """All masks in one array: bool [Dataset.mask_offsets[-1]], true where kept."""
-        masks = np.empty(self._dataset.mask_offsets[-1], np.bool_)
-        self._dataset.fill_masks(self.index, masks)
+        """All masks in one array: bool [sum(Dataset.mask_sizes)], true where kept."""
+        masks = np.empty(self._dataset._mask_offsets[-1], np.bool_)
+        self._dataset._fill_masks(self.index, masks)
         return masks
 
     @lazy_property
     def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The mask of each node and edge type, in canonical order: views of all_masks."""
-        masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
+        masks, starts = self.all_masks, self._dataset._mask_offsets.tolist()
         return ByName(
             "mask",
             {

@@ -183,7 +183,7 @@ class Split:
         """The unit of some samples, and the text of each unit."""
         if by in ("sample", "genotype"):
             some = self.dataset if len(rows) == len(self.part) else self.dataset[rows]
-            column = some.samples.to_arrow(["sample_id"]).column(0) if by == "sample" else None
+            column = some.to_arrow(["sample_id"]).column(0) if by == "sample" else None
             texts = self.genes.take(rows).genotypes() if column is None else column
             coded = texts.dictionary_encode()
             coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
@@ -197,7 +197,7 @@ class Split:
         known = [*self.dataset.attribute_names, *self.dataset.phenotype_names]
         if name not in known:
             raise _unknown(f"{setting}: ", "column", name, [*known, *others])
-        values: npt.NDArray[Any] = self.dataset.samples[name]
+        values: npt.NDArray[Any] = self.dataset.column(name)
         return values if values.dtype == object else values + 0.0  # -0 and 0 are one value
 
     def _weights(self) -> list[int]:

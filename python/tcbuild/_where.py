@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tcbuild._files.manifest import PERTURBATION_INDICES
 from tcbuild._table.columns import ends
-from tcbuild._table.samples import Samples
+from tcbuild._table.sample_columns import SampleColumns
 from tcbuild.errors import DatasetError, InputError, SettingsError, unknown_name
 
 _DELETIONS = "deletions"  # a column of every dataset: the number of deleted genes
@@ -35,7 +35,7 @@ _MASKS = 'combine masks: dataset[dataset.deletes("VPS8") & (dataset.phenotype("f
 _TOKEN = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`|([&|])""")
 
 
-def keeps(samples: Samples, expression: str) -> npt.NDArray[np.bool_]:
+def keeps(samples: SampleColumns, expression: str) -> npt.NDArray[np.bool_]:
     """For which samples an expression is true: bool [N]. It is an error if there is none."""
     doing, names = f"select samples where {expression[:200]!r}", dict[str, str]()
 
@@ -58,10 +58,10 @@ def keeps(samples: Samples, expression: str) -> npt.NDArray[np.bool_]:
         raise type(error)(f"{doing}: {error.message}", error.hint) from None
     except Exception as error:  # whatever pandas raises for what it cannot evaluate
         raise SettingsError(f"{doing}: {error}"[:1000], _SYNTAX) from error
-    kept = np.broadcast_to(np.asarray(found, bool), len(samples))
+    kept = np.broadcast_to(np.asarray(found, bool), len(samples._rows))
     if not kept.any():
         raise InputError(
-            f"{doing}: it matches none of {len(samples):,} samples, expected at least one",
+            f"{doing}: it matches none of {len(samples._rows):,} samples, expected at least one",
             "check names and units; a comparison with a missing value is false",
         )
     return kept
@@ -77,7 +77,7 @@ def _named(tree: ast.AST) -> list[str]:
     return sorted({node.id for node in nodes if isinstance(node, ast.Name)})
 
 
-def _column(samples: Samples, name: str) -> npt.NDArray[Any]:
+def _column(samples: SampleColumns, name: str) -> npt.NDArray[Any]:
     known = [name for name in samples.columns if name != PERTURBATION_INDICES]
     if name == _DELETIONS and name in known:
         why = "found a column deletions, a name reserved for the number of deleted genes"
@@ -90,9 +90,9 @@ def _column(samples: Samples, name: str) -> npt.NDArray[Any]:
             why, f"{hint} Texts are in quotes, and {_DELETIONS} counts deleted genes"
         )
     if name != _DELETIONS:
-        values: npt.NDArray[Any] = samples[name]
+        values: npt.NDArray[Any] = samples.column(name)
         return values
-    found = np.empty(len(samples))  # like all numbers, so that nothing overflows
+    found = np.empty(len(samples._rows))  # like all numbers, so that nothing overflows
     for places, rows, table in samples._table.read([PERTURBATION_INDICES], samples._rows):
         sizes = [np.diff(ends(chunk)) for chunk in table.column(0).chunks]
         found[places] = np.concatenate(sizes)[rows]

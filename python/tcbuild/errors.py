@@ -11,19 +11,11 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 __all__ = [
-    "AnnDataError",
     "BuildError",
-    "BusyError",
-    "DamagedFileError",
-    "DamagedRecordError",
+    "DamagedError",
     "DatasetError",
-    "DifferenceError",
     "FormatVersionError",
     "InputError",
-    "ManifestError",
-    "MissingFileError",
-    "MissingShardError",
-    "SelectionError",
     "SettingsError",
     "UnknownNameError",
     "UnreadableFileError",
@@ -49,68 +41,44 @@ class DatasetError(Exception):
         return f"{self.message}\nhint: {self.hint}"
 
 
-class ManifestError(DatasetError):
-    """manifest.json is missing, damaged, or inconsistent."""
-
-
-class FormatVersionError(ManifestError):
-    """The dataset has a format version that this package cannot read."""
-
-
-class MissingFileError(DatasetError):
-    """A file listed in the manifest is missing."""
-
-
-class MissingShardError(MissingFileError):
-    """An LMDB shard listed in the manifest is missing."""
-
-
-class DamagedFileError(DatasetError):
-    """A file has another size or content than the manifest says, or is not a regular file."""
+class FormatVersionError(DatasetError):
+    """The dataset has a format version, or rules of removal, that this package does not know."""
 
 
 class UnreadableFileError(DatasetError):
-    """The operating system cannot read a file: permissions, a loop of links, a failing disk."""
+    """A file is missing, or the operating system or a server cannot read it: permissions, a loop of
+    links, a failing disk.
+    """
 
 
-class SelectionError(DatasetError, ValueError):
-    """A file is not a selection of this dataset's samples, or is damaged."""
+class DamagedError(DatasetError):
+    """A file, or a sample's masks, differ from what the dataset says of them, or from what the
+    program computes.
+
+    Attributes:
+        printed: the differences that the program printed
+    """
+
+    printed: list[str] = []
 
 
-class AnnDataError(DatasetError, ValueError):
-    """An AnnData file cannot be read as cells with conditions, or is not the one of a dataset."""
+class SettingsError(DatasetError, ValueError):
+    """An argument or a setting is wrong."""
 
 
-class DamagedRecordError(DatasetError):
-    """A sample's masks do not match their stored checksum, or cannot be read."""
+class InputError(DatasetError, ValueError):
+    """A graph, samples, cells or parts have wrong data, or do not fit the dataset."""
 
 
 class BuildError(DatasetError):
     """The program failed, or cannot be run.
 
     Attributes:
-        printed: the lines that it printed before
+        code: its exit code; 75 says to run it again: it was interrupted, another one builds the
+            same, or an input changed while it was read
     """
 
-    printed: list[str] = []
-
-
-class SettingsError(BuildError, ValueError):
-    """The program found wrong settings."""
-
-
-class InputError(BuildError, ValueError):
-    """The program found bad data in a graph or a perturbation set."""
-
-
-class DifferenceError(BuildError):
-    """The program found a difference, or a damaged dataset."""
-
-
-class BusyError(BuildError):
-    """Run it again: the program was interrupted, another one builds the same, or an input changed
-    while it was read.
-    """
+    code: int | None = None
 
 
 def missing_package(what: str, error: ModuleNotFoundError, extra: str = "") -> ModuleNotFoundError:

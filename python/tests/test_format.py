@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import pytest
 
 from builds import BUILDS
 from cases import CASES
 from oracle import ends_that_count
-from stored import Stored
+from stored import DECODERS, Stored
+from tcbuild._masks.codecs import CODECS
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
@@ -86,3 +88,11 @@ def test_manifest_lists_every_file(built, name):
         path: (len(data), hashlib.sha256(data).hexdigest()) for path, data in found.items()
     }
     assert stored.manifest["samples"] == len(want)
+
+
+def test_codecs_are_the_programs(tcbuild):
+    """The package, its tests and the slow decoders know what the program writes."""
+    listed = json.loads(tcbuild.run("version", "--json").stdout)["codecs"]
+    want = {(mode, name) for mode, names in listed.items() for name in names}
+    assert {*CODECS} == {*DECODERS} == want
+    assert {*BUILDS} == {"incidence", *("-".join(pair) for pair in want)}

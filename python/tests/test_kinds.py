@@ -98,9 +98,9 @@ def test_unknown_kinds(tcbuild, tmp_path: Path) -> None:
     kinds = Kinds(dataset.manifest, lambda: {"A=B": 3})
     genes, codes = kinds.of(np.array([1, 5]), "|deletion|A=B=knockdown")
     assert genes.tolist() == [1, 3, 5] and codes.tolist() == [-1, 1, 0]
-    with pytest.raises(reader.errors.DamagedFileError, match="found 1 kinds, expected 2"):
+    with pytest.raises(reader.errors.DamagedError, match="found 1 kinds, expected 2"):
         kinds.of(np.array([1, 5]), "deletion")
-    with pytest.raises(reader.errors.DamagedFileError, match="'kinds': 'other'"):
+    with pytest.raises(reader.errors.DamagedError, match="'kinds': 'other'"):
         kinds.of(np.array([1]), "other")
 
 

@@ -18,7 +18,6 @@ NAME = "no phenotypes, no sample ids"
 LOADERS = {"torch": tt.DataLoader, "pyg": tcpyg.DataLoader, "torchcell": torchcell.DataLoader}
 MADE = {
     "mask generator": lambda given: tt.MaskGenerator(given).genes,
-    "torch's graph": lambda given: tt.CellGraph(given).sizes,
     "pyg's dataset": lambda given: [sample.sample_id for sample in tcpyg.Dataset(given)],
     "torchcell's dataset": lambda given: [
         sample.sample_id for sample in torchcell.Dataset(given, phenotypes=[])
@@ -86,6 +85,6 @@ def test_views_are_not_verified(folder):
     whole = reader.open(folder)
     assert whole.verify()["samples"] == len(whole)
     for part in (whole[:3], whole[:], whole[[1]]):
-        with pytest.raises(reader.errors.SelectionError, match=r"view.*\nhint: .*whole.verify"):
+        with pytest.raises(reader.errors.SettingsError, match=r"view.*\nhint: .*whole.verify"):
             part.verify()
         assert part.whole.verify()["samples"] == len(whole)

@@ -80,18 +80,16 @@ def test_what_other_programs_read(built_once, tmp_path, case, rule):
 
 
 @pytest.mark.parametrize("case", [CASES[0], MANY], ids=lambda case: case.name)
-def test_tables_of_the_program(tcbuild, built_once, tmp_path, case):
-    """All variants give the tables of `tcbuild export`."""
+def test_all_variants_give_the_same_files(built_once, tmp_path, case):
     datasets = built_once(case, "all").datasets
-    tcbuild.run("export", datasets["incidence"], "--out", tmp_path / "program")
-    files = sorted(path.relative_to(tmp_path) for path in (tmp_path / "program").rglob("*.parquet"))
+    first = None
     for build in ("incidence", "indices-delta", "full-masks-bits") if case is MANY else BUILDS:
         folder = reader.open(datasets[build]).to_parquet(tmp_path / build)
-        assert len([*folder.rglob("*.*")]) == len(files)
-        for file in files:
-            want = pq.read_table(tmp_path / file)
-            found = pq.read_table(folder / file.relative_to("program"))
-            assert found.cast(want.schema).equals(want), file
+        tables = {
+            path.relative_to(folder): pq.read_table(path) for path in folder.rglob("*.parquet")
+        }
+        first = first or tables
+        assert tables == first and len(tables) > 3
 
 
 def test_views(built_once, tmp_path):

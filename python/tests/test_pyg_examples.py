@@ -90,7 +90,7 @@ def test_no_batch_is_homogeneous(dataset):
 def test_names_and_dense_targets(built, dataset, workers):
     (batch,) = torchcell.DataLoader(dataset, 100, num_workers=workers)
     assert batch.sample_id == [sample["sample_id"] for sample in built.want]
-    assert batch.mask_basis == dataset.mask_basis
+    assert batch._mask_basis == dataset.stored._mask_basis
     want = [[sample["phenotypes"][name] for name in dataset.phenotypes] for sample in built.want]
     assert batch.phenotypes.dtype == torch.float32
     np.testing.assert_array_equal(batch.phenotypes.numpy(), np.array(want, np.float32))

@@ -60,7 +60,7 @@ def test_samples_are_those_of_the_oracle(built_once, case, rule):
 
 def check_the_forms_of_masks(dataset, sample):
     """All ways to ask for a sample's masks say the same, whatever was in the caller's memory."""
-    size = dataset.mask_offsets[-1]
+    size = dataset._mask_offsets[-1]
     masks = np.concatenate(list(sample.masks.values()))
     assert masks.dtype == bool and np.array_equal(sample.all_masks, masks)
     assert all(
@@ -71,7 +71,7 @@ def check_the_forms_of_masks(dataset, sample):
     )
     for dirt in (0, 255):
         out = np.full(size, dirt, np.uint8)
-        dataset.fill_masks(sample.index, out)
+        dataset._fill_masks(sample.index, out)
         assert np.array_equal(out, masks.astype(np.uint8))
 
 
@@ -98,7 +98,7 @@ def test_samples_by_index_slice_and_list(sharded, name):
         with pytest.raises(IndexError, match=f"{n} samples"):
             dataset[outside]
         with pytest.raises(IndexError):
-            dataset.read_removed(outside)
+            dataset._read_removed(outside)
     with pytest.raises(TypeError):
         dataset["0"]
 
@@ -133,8 +133,8 @@ def test_what_a_dataset_says_of_itself(tcbuild, sharded):
         assert dataset.mask_names == list(want[0]["masks"])
         assert dataset.mask_sizes == [mask["size"] for mask in want[0]["masks"].values()]
         assert (
-            np.diff(dataset.mask_offsets).tolist() == dataset.mask_sizes
-            and dataset.mask_offsets[0] == 0
+            np.diff(dataset._mask_offsets).tolist() == dataset.mask_sizes
+            and dataset._mask_offsets[0] == 0
         )
         assert dataset.phenotype_names == list(want[0]["phenotypes"])
         assert f"{dataset.variant}-{dataset.codec}".removesuffix("-None") == name
@@ -160,7 +160,7 @@ def test_the_caller_owns_what_he_is_given(sharded):
 def test_only_fitting_memory_is_filled(sharded):
     datasets, _, _ = sharded
     dataset = reader.open(datasets["indices-zstd"])
-    size = int(dataset.mask_offsets[-1])
+    size = int(dataset._mask_offsets[-1])
     for out in (
         np.empty(size - 1, bool),
         np.empty(size, np.int32),
@@ -168,7 +168,7 @@ def test_only_fitting_memory_is_filled(sharded):
         np.empty(2 * size, bool)[::2],
     ):
         with pytest.raises(ValueError, match="expected contiguous uint8 or bool"):
-            dataset.fill_masks(0, out)
+            dataset._fill_masks(0, out)
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDS if name != "incidence"])

@@ -129,7 +129,7 @@ def parts(dataset: reader.Dataset, index: int) -> Iterator[Callable[[], object]]
 
     yield labels
     yield lambda: sorted(dataset[index].attributes.items())
-    yield lambda: dataset.read_removed(index).tobytes()
+    yield lambda: dataset._read_removed(index).tobytes()
     yield lambda: dataset[index].all_masks.tobytes()
 
 
@@ -275,8 +275,8 @@ def flip_all(path: Path, name: str, chosen: list[tuple[int, int]]) -> int:
             return True
         fresh._masks = ShardMasks(dataset.manifest)
         try:
-            fresh.read_removed(indices[0])
-        except reader.errors.DamagedFileError:
+            fresh._read_removed(indices[0])
+        except reader.errors.DamagedError:
             return True  # of a file that cannot be opened no sample is read
         except reader.DatasetError:
             pass

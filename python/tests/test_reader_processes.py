@@ -213,7 +213,7 @@ def test_a_link_is_resolved_once(datasets, built_once, name, tmp_path):
     assert contents(opened[0]) == in_process("spawn", opened[1])[0] == want
     shutil.rmtree(version)
     assert contents(opened[0]) == want  # its files are open
-    with pytest.raises(reader.errors.MissingFileError, match="was removed after it was opened"):
+    with pytest.raises(reader.errors.UnreadableFileError, match="was removed after it was opened"):
         contents(opened[1])
     with pytest.raises(reader.errors.DatasetError, match="was removed after|no such folder"):
         pickle.loads(pickle.dumps(opened[2]))[0].all_masks

@@ -96,7 +96,7 @@ def fields(found: type) -> list[str]:
 
 def wrong(name: str, found: Any) -> Iterator[str]:
     """What a docstring lacks, or has too much."""
-    doc = found.__doc__ if name not in ("Encoding", "Form") else "A choice."
+    doc = found.__doc__ if name != "Encoding" else "A choice."
     description, sections = parts(doc or "")
     if not description:
         yield f"{name}: no description"

@@ -58,7 +58,7 @@ def reads(dataset: reader.Dataset):
     yield lambda: dataset.phenotype("fitness").tobytes()
     yield lambda: dataset.attribute("temperature").tobytes()
     yield lambda: dataset.attribute("medium").tolist()
-    yield lambda: dataset.samples["sample_id"].tolist()
+    yield lambda: dataset.column("sample_id").tolist()
     yield lambda: dataset.to_arrow().to_pylist()
     yield lambda: dataset[300:310].to_arrow().to_pylist()
     yield lambda: dataset.deletes(dataset.genes[3]).tolist()

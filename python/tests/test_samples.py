@@ -75,12 +75,12 @@ def test_columns(dataset, want):
         assert same(dataset.phenotype(name), want[name])
     for name in dataset.attribute_names:
         assert same(dataset.attribute(name), want[name])
-    samples = dataset.samples
-    assert samples.columns == [name for name in want if name != "genes"]
-    assert len(samples) == len(dataset)
-    assert samples["sample_id"].tolist() == want["sample_id"]
-    assert [row.tolist() for row in samples["perturbation_indices"]] == want["perturbation_indices"]
-    assert same(samples["medium"], want["medium"])
+    assert dataset.columns == [name for name in want if name != "genes"]
+    assert dataset.column("sample_id").tolist() == want["sample_id"]
+    assert [row.tolist() for row in dataset.column("perturbation_indices")] == want[
+        "perturbation_indices"
+    ]
+    assert same(dataset.column("medium"), want["medium"])
     for column in (dataset.phenotype("fitness"), dataset.attribute("medium")):
         column[:] = column[0]  # the caller owns it
     assert same(dataset.phenotype("fitness"), want["fitness"])
@@ -90,7 +90,7 @@ def test_tables(dataset, want):
     expected = [dict(zip(want, row)) for row in zip(*want.values())]
     for row in expected:
         del row["genes"]
-    assert dataset.to_arrow().to_pylist() == dataset.samples.to_arrow().to_pylist() == expected
+    assert dataset.to_arrow().to_pylist() == expected
     assert dataset.to_arrow(["medium", "sample_id"]).column_names == ["medium", "sample_id"]
     assert dataset.to_arrow([]).column_names == []
     frame = pytest.importorskip("pandas") and dataset.to_pandas()
@@ -121,7 +121,7 @@ def test_parts(parted):
         assert [sample.id for sample in view] == [row["sample_id"] for row in expected]
         assert view.to_arrow().to_pylist() == expected
         for name in ("fitness", "temperature", "medium"):
-            assert same(view.samples[name], [row[name] for row in expected])
+            assert same(view.column(name), [row[name] for row in expected])
         for sample, row in zip(view, expected):
             assert sample.attributes == {name: row[name] for name in ("medium", "temperature")}
             assert sample.deleted.tolist() == row["perturbation_indices"]
@@ -148,7 +148,7 @@ def test_views(dataset, want):
         view = dataset[index]
         assert isinstance(view, reader.Dataset) and view.whole is dataset
         assert [sample.id for sample in view] == (ids[index].tolist() if len(view) else [])
-        assert view.samples["sample_id"].tolist() == [sample.id for sample in view]
+        assert view.column("sample_id").tolist() == [sample.id for sample in view]
         assert [sample.index for sample in view] == view.indices.tolist()
         assert view.graph is dataset.graph and view.genes is dataset.genes
         inner = view[::2][-3:]
@@ -160,7 +160,7 @@ def test_views(dataset, want):
         assert [sample.id for sample in again] == [sample.id for sample in inner]
     view = dataset[[200, 100]]
     assert view[0].index == 200 and view[-1].index == 100 and len(view) == 2
-    assert np.array_equal(view.read_removed(1), dataset.read_removed(100))
+    assert np.array_equal(view._read_removed(1), dataset._read_removed(100))
     assert view.perturbations([1])[0].tolist() == want["perturbation_indices"][100]
     assert "2 of 300 samples" in repr(view)
     with pytest.raises(IndexError, match="one of 2 samples"):
@@ -220,7 +220,7 @@ def test_unknown_names_and_wrong_types(dataset, want):
         (lambda: dataset.phenotype("fitnes"), "no phenotype 'fitnes'.*'fitness'"),
         (lambda: dataset.phenotype("medium"), "no phenotype 'medium'"),
         (lambda: dataset.attribute("mediun"), "no attribute.*'medium'"),
-        (lambda: dataset.samples["fitnes"], "no column.*'fitness'"),
+        (lambda: dataset.column("fitnes"), "no column.*'fitness'"),
         (lambda: dataset.to_arrow(["sample id"]), "no column.*'sample_id'"),
         (lambda: dataset.deletes(want["genes"][0][0] + "x"), f"'{want['genes'][0][0]}'"),
         (lambda: dataset.statistics("gene_interaction"), "'gene interaction'"),
@@ -233,7 +233,7 @@ def test_unknown_names_and_wrong_types(dataset, want):
     wrong = [
         (lambda: dataset.phenotype(0), "found int"),
         (lambda: dataset.attribute(["medium"]), "found list"),
-        (lambda: dataset.samples[["fitness"]], "found list"),
+        (lambda: dataset.column(["fitness"]), "found list"),
         (lambda: dataset.index_of(7), "found int"),
         (lambda: dataset.index_of([7]), "found int"),
         (lambda: dataset.deletes(7), "found int"),
@@ -268,10 +268,10 @@ def test_ids_of_several_samples(built, tmp_path):
     assert dataset.index_of("c") == 2
     for name in ("b", ["a", "b"]):
         with pytest.raises(
-            ValueError, match=r"several samples have this id\nhint: .*'sample_id'\] == 'b'"
+            ValueError, match=r"several samples have this id\nhint: .*'sample_id'\) == 'b'"
         ):
             dataset.index_of(name)
-    assert dataset[dataset.samples["sample_id"] == "b"].indices.tolist() == [1, 203]
+    assert dataset[dataset.column("sample_id") == "b"].indices.tolist() == [1, 203]
     with pytest.raises(ValueError, match="several samples"):
         dataset[[4, 1, 1]].index_of("b")
 
@@ -320,8 +320,7 @@ def test_a_phenotype_says_what_it_is(built, tmp_path):
 
 def test_what_is_shown(dataset, want):
     assert all(len(repr(shown)) < 1000 for shown in (dataset, dataset[7], dataset.graph))
-    assert len(repr(dataset.samples)) < 500
-    for shown in (dataset, dataset[::2], dataset[7], dataset.graph, dataset.samples):
+    for shown in (dataset, dataset[::2], dataset[7], dataset.graph):
         html = shown._repr_html_()
         assert html.count("<table>") == html.count("</table>") >= 1 and len(html) < 20000
     assert "medium" in dataset._repr_html_() and "300 samples" in dataset._repr_html_()

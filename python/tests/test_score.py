@@ -38,7 +38,7 @@ class Removed(torch.nn.Module):
     def __init__(self, dataset, seed=0):
         super().__init__()
         chance = np.random.default_rng(seed)
-        weights = chance.integers(-1000, 1000, int(dataset.mask_offsets[-1]))
+        weights = chance.integers(-1000, 1000, int(dataset._mask_offsets[-1]))
         self.weights = torch.nn.Parameter(torch.from_numpy(weights).float())
 
     def forward(self, batch):

@@ -55,7 +55,7 @@ def samples(dataset: reader.Dataset) -> list[list]:
     conditions = [None] * len(dataset)
     if "condition" in dataset.attribute_names:
         conditions = dataset.attribute("condition").tolist()
-    ids = dataset.samples["sample_id"].tolist()
+    ids = dataset.column("sample_id").tolist()
     genes = [sample.deleted_genes for sample in dataset]
     return [list(row) for row in zip(ids, genes, phenotypes, conditions)]
 

@@ -71,22 +71,6 @@ def test_human(tmp_path):
     assert "gene__trrust__gene: kept 3 of 4 rows" in repr(graph.account)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the public yeast data is not there")
-def test_yeast_is_the_programs(tcbuild, tmp_path):
-    made, want = tmp_path / "made", tmp_path / "want"
-    command = [sys.executable, "-m", "tcbuild.sources", "yeast", "--data", SHARED, "--out", made]
-    done = subprocess.run(command, cwd=REPOSITORY / "python", capture_output=True, text=True)
-    assert done.returncode == 0 and "gene__yeastract__gene: kept 11,352" in done.stdout
-    config = REPOSITORY / "conf/yeast.yaml"
-    tcbuild.run("ingest", "graph", "--config", config, f"data={SHARED}", "--out", want)
-    digests = set()
-    for folder in (made, want):
-        tcbuild.run("incidence", "--graph", folder, "--out", tmp_path / f"{folder.name}-dataset")
-        digests.add(tcbuild.manifest(tmp_path / f"{folder.name}-dataset")["graph_digest"])
-    assert len(digests) == 1
-
-
 @pytest.fixture
 def graph(tmp_path) -> sources.Graph:
     """A and B share a name; SEPT7 is out of the graph."""
@@ -470,7 +454,9 @@ def test_tables_of_other_libraries(graph, tmp_path):
     assert len(graph.prune()["gene", "own", "gene"]) == 1
 
 
-@pytest.mark.parametrize("content", [None, gzip.compress(b"metabolites: []\n" * 99)[:-20]])
+@pytest.mark.parametrize(
+    "content", [None, gzip.compress(b"metabolites: []\n" * 99)[:-20]], ids=["absent", "cut off"]
+)
 def test_absent_and_cut_off_files(content, graph, tmp_path):
     for name in ("pairs.tsv.gz", "model.yml.gz", "go.obo.gz"):
         if content is not None:

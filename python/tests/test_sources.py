@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from conftest import REPOSITORY, Tcbuild
+import tcbuild
+from conftest import REPOSITORY
+from tcbuild import screens
 
 DATA = REPOSITORY.parent / "shared/data"
 FEATURES = DATA / "genes_sgd/SGD_features.tab.gz"
@@ -61,19 +64,12 @@ def names() -> Names:
     return Names()
 
 
-@pytest.fixture(scope="module", params=["program", "sources"])
-def graph(
-    request: pytest.FixtureRequest, tcbuild: Tcbuild, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    out = tmp_path_factory.mktemp("sources") / "graph"
-    if request.param == "sources":
-        for package in ("polars", "obonet", "pooch"):
-            pytest.importorskip(package)
-        sources = import_module("tcbuild.sources")
-        return sources.write(sources.yeast(DATA), out)
-    tcbuild.run("ingest", "graph", "--config", REPOSITORY / "conf/yeast.yaml", f"data={DATA}",
-                "--out", out)  # fmt: skip
-    return out
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for package in ("polars", "obonet", "pooch"):
+        pytest.importorskip(package)
+    sources = import_module("tcbuild.sources")
+    return sources.write(sources.yeast(DATA), tmp_path_factory.mktemp("sources") / "graph")
 
 
 def expected(
@@ -158,45 +154,8 @@ def test_edges(graph, names, relation, read, file, undirected, keep):
     ]
     assert got == want
     accounts = json.loads((graph / "sources.json").read_text())["sources"]
-    if isinstance(accounts, dict):  # of Python's sources
-        account = accounts[made]
-        assert account["kept"] == len(want) == account["rows"] - sum(account["dropped"].values())
-        return
-    account = next(source for source in accounts if source["made"] == made)
-    counts = Counter({c["reason"]: c["rows"] for c in account.get("dropped", [])})
-    assert account["kept"] == len(want) == account["rows"] - counts.total()
-    if read is not matrix:  # whose cells of 0 are not read here
-        assert counts == dropped
-
-
-def test_gold_standard(tcbuild, names, tmp_path):
-    file, config, out = "regulatory_inferelator/gold_standard", tmp_path / "g.yaml", tmp_path / "g"
-    config.write_text(
-        f"genes: {{source: sgd_features, file: {FEATURES}}}\n"
-        f"aliases: [{{source: sgd_features, file: {FEATURES}}}]\n"
-        f"unknown_genes: drop-gene\n"
-        f"edges:\n- {{file: {DATA / file}.tsv.gz, matrix: targets, relation: gold}}\n"
-    )
-    tcbuild.run("ingest", "graph", "--config", config, "--out", out)
-    entries = (
-        (factor.strip('"'), target.strip('"'), value)
-        for factor, target, value in matrix("gold_standard")
-    )
-    want, dropped = expected(entries, names, False, bool)
-    table = pa.ipc.open_file(out / "edges/gene__gold__gene.arrow").read_all()
-    got = [
-        (names.genes[src], names.genes[dst], weight)
-        for src, dst, weight in zip(*(column.to_pylist() for column in table), strict=True)
-    ]
-    assert got == want
-    lines = rows(f"{file}_edges.tsv.gz")  # the same, as an edge list
-    next(lines)
-    listed = [(tf, target, float(weight)) for tf, target, weight in lines]
-    assert sorted(expected(listed, names, False, bool)[0]) == sorted(want)
-    account = json.loads((out / "sources.json").read_text())["sources"][-1]
-    counts = {c["reason"]: c["rows"] for c in account["dropped"]}
-    assert counts.pop("weight_outside") + len(listed) == account["rows"]
-    assert counts == dropped
+    account = accounts[made]
+    assert account["kept"] == len(want) == account["rows"] - sum(account["dropped"].values())
 
 
 def test_model(graph, names):
@@ -242,76 +201,27 @@ def test_model(graph, names):
     assert set(metabolites) >= {other for _, other, _ in entries}
 
 
-def written(path: Path) -> list[list[str]]:
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
-
-
-def lost(gene: str, mutation: str) -> bool:
-    """Whether it counts as a deletion: of the gene's own frame, or a DAmP allele."""
-    return mutation in ("DELETION", "DAMP") or mutation.lower() == f"delta {gene.lower()}"
-
-
-def test_emap(tcbuild, graph, names, tmp_path):
-    out = tmp_path / "emap.tsv"
-    tcbuild.run("ingest", "perturbations", DATA / "emap_collins2007/pairs.tsv.gz", "--graph", graph,
-                "--aliases", FEATURES, "--unknown-genes", "drop-sample",
-                "--source", "emap", "alleles=[deletion,damp]", "--out", out)  # fmt: skip
-    lines = rows("emap_collins2007/pairs.tsv.gz")
-    next(lines)
-    want = []
-    for number, (a, b, kind_a, kind_b, score) in enumerate(lines):
-        found = {names.find(a), names.find(b)}
-        if lost(a, kind_a) and lost(b, kind_b) and not found & {None, ""}:
-            want.append((str(number), "|".join(sorted(found)), float(score)))
-    got = [(row[0], row[1], float(row[2])) for row in written(out)]
-    assert got == want
-
-
-def test_alleles(tcbuild, graph, tmp_path):
-    """Strains that are named by their alleles alone, with the genes that the table itself says."""
-    file, out = "kuzmin2018_significant/perturbations.tsv.gz", tmp_path / "k.tsv"
-    tcbuild.run(
-        *("ingest", "perturbations", DATA / file, "--graph", graph, "--aliases", FEATURES),
-        *("strains=[{alleles: alleles}]", "yeast_alleles=true", "alleles=[deletion,ts]"),
-        *("controls=[HO]", "--out", out),
-    )
-    lines = rows(file)
-    next(lines)
-    want = [
-        [str(number), "|".join(sorted(orfs.split(";"))), *numbers, kind, orfs]
-        for number, (kind, _, orfs, *numbers) in enumerate(lines)
-    ]
-    assert written(out) == want
-
-
-def test_matrix_of_conditions(tcbuild, graph, names, tmp_path):
-    file, out = "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz", tmp_path / "m.tsv"
-    tcbuild.run("ingest", "perturbations", DATA / file, "--source", "matrix", "--graph", graph,
-                "--aliases", FEATURES, "--unknown-genes", "drop-sample", "--out", out)  # fmt: skip
+def test_matrix_of_conditions(graph, names):
+    file = "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz"
+    frame = pd.read_csv(DATA / file, sep="\t", index_col=0, float_precision="round_trip")
+    table, _ = screens.matrix(frame, graph)
     lines = rows(file)
     conditions = next(lines)[1:]
     want = []
     for row in lines:
         for condition, value in zip(conditions, row[1:], strict=True):
             if (gene := names.find(row[0])) and value and not math.isnan(float(value)):
-                want.append([f"{row[0]}: {condition}", gene, float(value), condition])
-    assert [[*row[:2], float(row[2]), row[3]] for row in written(out)] == want
+                want.append((gene, float(value), condition))
+    table = table[table["genes"].isin(names.genes)]
+    assert [*table[["genes", "value", "condition"]].itertuples(index=False, name=None)] == want
 
 
-def test_lists_of_genes(tcbuild, graph, names, tmp_path):
-    file, out = "celaj2020_xga/perturbations_long.tsv.gz", tmp_path / "x.tsv"
-    tcbuild.run("ingest", "perturbations", DATA / file, "--graph", graph, "--genes-columns", "orfs",
-                "gene_delimiter=;", "allow_wildtype=true", "--out", out)  # fmt: skip
-    lines = rows(file)
+def test_lists_of_genes(graph, tmp_path):
+    file = DATA / "celaj2020_xga/perturbations_long.tsv.gz"
+    out = tmp_path / "x"
+    dataset = tcbuild.build(graph, file, out, genes_columns=["orfs"], gene_delimiter=";",
+                            allow_wildtype=True)  # fmt: skip
+    lines = rows("celaj2020_xga/perturbations_long.tsv.gz")
     next(lines)
-    want = []
-    for number, (strain, mating, drug, orfs, n_genes, resistance) in enumerate(lines):
-        genes = "|".join(sorted(filter(None, orfs.split(";"))))
-        value = float(resistance) if resistance not in ("", "NA") else None
-        want.append([str(number), genes, float(n_genes), value, strain, mating, drug])
-    got = [
-        [*row[:2], float(row[2]), float(row[3]) if row[3] else None, *row[4:]]
-        for row in written(out)
-    ]
-    assert got == want
+    want = [sorted(filter(None, line[3].split(";"))) for line in lines]
+    assert [sample.deleted_genes for sample in dataset] == want

@@ -99,9 +99,7 @@ def test_golden(tcbuild, tmp_path):
     frame["fitness"] = 1.0
     dataset = build(frame, tmp_path / "dataset")
     found = {
-        by: dataset.split(train=0.75, test=0.25, by=by, seed=7)["test"]
-        .samples["sample_id"]
-        .tolist()
+        by: dataset.split(train=0.75, test=0.25, by=by, seed=7)["test"].column("sample_id").tolist()
         for by in ("sample", "genotype", "gene", "pair", "medium")
     }
     assert found == GOLDEN
@@ -350,7 +348,7 @@ def test_duplicate_ids(tcbuild, tmp_path):
     )
     parts = build(frame, tmp_path / "d").split(train=0.5, test=0.5, by="sample")
     assert parts.sizes == {"train": 30, "test": 30}
-    assert not {*parts["train"].samples["sample_id"]} & {*parts["test"].samples["sample_id"]}
+    assert not {*parts["train"].column("sample_id")} & {*parts["test"].column("sample_id")}
 
 
 @pytest.mark.parametrize(
@@ -408,7 +406,7 @@ def test_other_errors(tcbuild, tmp_path):
     with pytest.raises(InputError, match="found no samples"):
         dataset[:0].split(train=1, by="sample")
     for asks in (lambda d: d.where("deletions == 2"), lambda d: d.split(train=1, by="gene")):
-        with pytest.raises(package.errors.SelectionError, match="found combinations"):
+        with pytest.raises(package.errors.SettingsError, match="found combinations"):
             asks(dataset.combinations([0, 1, 2], 2))
 
 
@@ -442,7 +440,7 @@ def test_saved_parts(tcbuild, tmp_path, seed, ending):
         (changed.to_csv if ending == "tsv" else changed.to_parquet)(
             file, index=False, **({"sep": "\t"} if ending == "tsv" else {})
         )
-        with pytest.raises(package.errors.SelectionError, match=message):
+        with pytest.raises(package.errors.InputError, match=message):
             dataset.parts(file)
 
     refused(read.drop(index=5), "found 79 rows, with row 5 0 times")
@@ -457,7 +455,7 @@ def test_saved_parts(tcbuild, tmp_path, seed, ending):
     )
     assert dataset.parts(file).codes.tolist() == dataset.parts(file).codes.tolist()
     assert dataset.parts(file)["train"].indices.tolist() == parts["train"].indices.tolist()
-    with pytest.raises(package.errors.SelectionError, match="another ending"):
+    with pytest.raises(package.errors.SettingsError, match="another ending"):
         parts.save(tmp_path / "parts.csv")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     with pytest.raises(FileNotFoundError):

@@ -310,3 +310,15 @@ def assert_same(got: tt.Batch, want: tt.Batch) -> None:
     assert list(got.masks) == list(want.masks)
     for name, mask in got.masks.items():
         assert torch.equal(mask, want.masks[name]), name
+
+
+def test_a_batch_of_a_worker_opens_the_dataset_of_its_loader(everything, tmp_path):
+    """Datasets of one graph share its edges, whichever of them is still there."""
+    shutil.copytree(everything.datasets["incidence"], tmp_path / "earlier")
+    earlier = next(iter(tt.DataLoader(tmp_path / "earlier", 2)))
+    assert earlier.edge_index("gene__physical__gene", filtered=True).shape[0] == 2
+    shutil.rmtree(tmp_path / "earlier")
+    loader = tt.DataLoader(everything.datasets["indices"], 2, num_workers=1)
+    for batch in loader:
+        assert batch.edge_index("gene__physical__gene", filtered=True).shape[0] == 2
+    assert len(earlier) == 2

@@ -18,7 +18,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tcbuild as package
 import tcbuild.torch as tt
 from cases import CASES_AND_RULES
-from oracle import split_edge_type
 from tcbuild.torch import _mask_generator as mask_generator
 from torch_cases import built_case, opened, want_mask
 
@@ -243,38 +242,11 @@ def test_it_may_be_part_of_a_distributed_model(everything, tmp_path):
     assert got == [(rank, kept, sum(want) / 2) for rank, kept in enumerate(want)]
 
 
-def test_both_forms_of_the_graph(everything):
-    cell = everything.cell
-    graph = tt.CellGraph(everything.datasets["indices"])
-    assert graph.num_nodes == {node_type: len(ids) for node_type, ids in cell.nodes.items()}
-    assert list(graph.edge_index) == cell.edge_types()
-    for name, edge_index in graph.edge_index.items():
-        assert edge_index.dtype == torch.int64 and edge_index.T.tolist() == [
-            list(edge) for edge in cell.edges[name]
-        ]
-    assert graph.stoichiometry.shape == (len(cell.edges["reaction__rmr__metabolite"]),)
-
-    for batch_size in (3, 2):
-        for name, edge_index in graph.block_diagonal(batch_size).items():
-            source, _, target = split_edge_type(name)
-            nodes = len(cell.nodes[source]), len(cell.nodes[target])
-            want = [
-                [src + b * nodes[0], dst + b * nodes[1]]
-                for b in range(batch_size)
-                for src, dst in cell.edges[name]
-            ]
-            assert edge_index.T.tolist() == want
-
-
-def test_each_block_diagonal_form_has_memory_of_its_own(everything):
-    graph = tt.CellGraph(everything.datasets["indices"], ["gene__physical__gene"])
-    first = graph.block_diagonal(4)
-    assert list(first) == ["gene__physical__gene"]
-    want = first["gene__physical__gene"].clone()
-    first["gene__physical__gene"].zero_()
-    for batch_size in (4, 1, 4):
-        edges = graph.block_diagonal(batch_size)["gene__physical__gene"]
+def test_each_batch_has_edges_of_its_own(everything):
+    dataset, name = opened(everything.datasets["indices"]), "gene__physical__gene"
+    first = tt.collate(dataset[:4], masks=None).edge_index(name)
+    want = first.clone()
+    first.zero_()
+    for size in (4, 1, 4):
+        edges = tt.collate(dataset[:size], masks=None).edge_index(name)
         assert torch.equal(edges, want[:, : edges.size(1)])
-    with pytest.raises(ValueError, match="hint: "):
-        tt.CellGraph(everything.datasets["indices"], ["physical"])
-    assert graph.to("meta").block_diagonal(2)["gene__physical__gene"].device.type == "meta"

@@ -214,7 +214,7 @@ def test_a_path_that_is_no_dataset(leaves, tmp_path):
         (path / "samples", "there is no manifest.json, .*\nhint: name a folder"),
         (tmp_path / "nowhere", "there is no such folder, .*\nhint: name a folder"),
     ):
-        with pytest.raises(package.errors.ManifestError, match=found):
+        with pytest.raises(package.errors.UnreadableFileError, match=found):
             opened(wrong)
 
 

@@ -203,7 +203,7 @@ def genes_sorted(found: dict[str, Any]) -> dict[str, Any]:
 
 
 INDEXES = ["phenotype_label_index", "dataset_name_index", "perturbation_count_index"]
-INDEXES += ["is_any_perturbed_gene_index", "is_any_deletion_gene_index"]
+INDEXES += ["is_any_perturbed_gene_index"]
 
 
 def indexes(dataset: Any, folder: str | Path) -> dict[str, Any]:
@@ -211,7 +211,8 @@ def indexes(dataset: Any, folder: str | Path) -> dict[str, Any]:
     from torchcell.datamodules import CellDataModule
     from torchcell.datamodules.perturbation_subset import PerturbationSubsetDataModule
 
-    dataset.close_lmdb()  # torchcell opens its store for an index while it is open for samples
+    if hasattr(dataset, "close_lmdb"):  # torchcell opens its store for an index, too
+        dataset.close_lmdb()
     found: dict[str, Any] = {name: list(getattr(dataset, name).items()) for name in INDEXES}
     found |= indexes_of_tables(dataset)
     for seed in range(3):
@@ -230,15 +231,11 @@ def indexes(dataset: Any, folder: str | Path) -> dict[str, Any]:
 
 def indexes_of_tables(dataset: Any) -> dict[str, Any]:
     table = dataset.label_df
-    fields = [each.model_fields for each in dataset.phenotype_info]
-    names = ("label_name", "label_statistic_name")
     return {
         "label_df": [
             table.columns.tolist(),
             json.loads(table.to_json(orient="values", double_precision=15)),
         ],
-        "phenotype_info": [[of[name].default for name in names] for of in fields],
-        "gene_set": list(dataset.gene_set),
         "length": len(dataset),
     }
 

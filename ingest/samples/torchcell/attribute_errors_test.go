@@ -80,7 +80,7 @@ func TestAttributeErrors(t *testing.T) {
 			records: []string{titer("1", "g/L"), titer("1", "g/L"), titer("1000", "mg/L")},
 			want: `record 2: phenotype "titer": found a value in "mg/L", expected "g/L" as in ` +
 				`the records before it`,
-			hint: "--not-phenotypes titer",
+			hint: "--phenotypes",
 		},
 		{
 			name:    "attribute of text as phenotype",
@@ -88,22 +88,22 @@ func TestAttributeErrors(t *testing.T) {
 			options: samples.Spec{Phenotypes: []string{"medium"}},
 			want: `record 0: phenotype "medium": found a text, a list or an object, expected ` +
 				`a number`,
-			hint: "--not-phenotypes",
+			hint: "--phenotypes",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, numbered(test.records))
-			_, _, err := told(dir, test.options)
+			_, _, err := told(dir, abc, test.options)
 			refused(t, err, test.want, test.hint)
 		})
 	}
 	t.Run("named twice", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, numbered([]string{noted(smf, ypd30, "y", "1", "A")}))
-		_, _, err := told(dir,
-			samples.Spec{Attributes: []string{"medium"}, NotPhenotypes: []string{"medium"}})
+		_, _, err := told(dir, abc,
+			samples.Spec{Attributes: []string{"medium"}, Phenotypes: []string{"medium"}})
 		check.Fault(t, err, fault.Usage,
-			`--not-phenotypes: column "medium" of `+dir+" is already an attribute")
+			`--attributes: column "medium" of `+dir+" is already a phenotype")
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/internal/testing/sets"
 )
@@ -40,9 +39,9 @@ const (
 
 // told describes columns and samples as texts: of an attribute NAME, or NAME: for numbers.
 func told(
-	dir string, options samples.Spec, known ...*names.Resolver,
+	dir string, genes *ingest.Nodes, options samples.Spec,
 ) (columns string, found []string, err error) {
-	p, err := openFile(dir, abc, options, known...)
+	p, err := openFile(dir, genes, options)
 	if err != nil {
 		return "", nil, err
 	}
@@ -281,24 +280,6 @@ func TestAttributes(t *testing.T) {
 			want:    []string{`0 [0] [1]`},
 		},
 		{
-			name:    "left out",
-			records: []string{noted(smf, ypd30, "fitness", "1", "A")},
-			options: samples.Spec{NotPhenotypes: []string{"fitness", "temperature"}},
-			columns: "experiment_type dataset_name medium",
-			want:    []string{`0 [0] [] "fitness" "Smf" "YPD"`},
-		},
-		{
-			name:    "read for a filter",
-			records: []string{noted(smf, ypd30, "fitness", "1", "A")},
-			options: samples.Spec{
-				Attributes:    []string{"medium"},
-				NotPhenotypes: []string{"fitness"},
-				Where:         `temperature > 1 and fitness > 1 and medium == "x" and other > 1`,
-			},
-			columns: "medium fitness: temperature:",
-			want:    []string{`0 [0] [] "YPD" 1 30`},
-		},
-		{
 			name: "a label of texts",
 			records: []string{
 				noted("", "{}", "visual", `"high"`, "A"), noted("", "{}", "visual", "null", "A"),
@@ -332,7 +313,7 @@ func TestAttributes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, numbered(test.records))
-			columns, samples, err := told(dir, test.options, knownTo(test.name))
+			columns, samples, err := told(dir, genesOf(test.name), test.options)
 			if err != nil || columns != test.columns || !slices.Equal(samples, test.want) {
 				t.Errorf("got  %s %q, %v\nwant %s %q", columns, samples, err, test.columns,
 					test.want)
@@ -365,12 +346,12 @@ func TestManyRecords(t *testing.T) {
 	write(t, dir, records)
 	options := samples.Spec{Attributes: []string{"temperature"}}
 	for range 2 {
-		columns, samples, err := told(dir, options)
+		columns, samples, err := told(dir, abc, options)
 		if err != nil || columns != "fitness last temperature:" || !slices.Equal(samples, want) {
 			t.Fatalf("got %s, %d samples, %v", columns, len(samples), err)
 		}
 	}
 	write(t, dir, map[string]string{fmt.Sprint(count): "{}"})
-	_, _, err := told(dir, options)
+	_, _, err := told(dir, abc, options)
 	refused(t, err, fmt.Sprintf(`record %d: found no "experiment"`, count), "")
 }

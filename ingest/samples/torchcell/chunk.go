@@ -26,20 +26,20 @@ const (
 	chunkBytes   = 512 << 10
 )
 
-// Chunks sends all records, ascending by number. It keeps the numbers, 8 bytes each.
+// Chunks sends all records, ascending by number. The store keeps the numbers, 8 bytes each.
 func (s *Store) Chunks(send func(*Chunk) error) error {
 	pages, err := s.pages()
 	if err != nil {
 		return err
 	}
-	prefix, numbers, err := readKeys(pages)
+	keys, err := s.keys()
 	if err != nil {
-		return s.wrong(err)
+		return err
 	}
 	chunk := new(Chunk)
-	for _, number := range numbers {
+	for _, number := range keys.numbers {
 		var value []byte
-		if value, err = readValue(pages, prefix, number); err != nil {
+		if value, err = readValue(pages, keys.prefix, number); err != nil {
 			break
 		}
 		chunk.numbers, chunk.values = append(chunk.numbers, number), append(chunk.values, value)
@@ -63,6 +63,24 @@ func (s *Store) Chunks(send func(*Chunk) error) error {
 
 // keyPrefix precedes the numbers in the keys of earlier stages of a build.
 const keyPrefix = "data_"
+
+// keys are those of all records.
+type keys struct {
+	prefix  []byte
+	numbers []int
+}
+
+// readKeys reads the keys.
+func (s *Store) readKeys() (k keys, err error) {
+	pages, err := s.pages()
+	if err != nil {
+		return k, err
+	}
+	if k.prefix, k.numbers, err = readKeys(pages); err != nil {
+		err = s.wrong(err)
+	}
+	return k, err
+}
 
 // readKeys returns the records' numbers, ascending, and what precedes each in its key. LMDB has
 // them in the order of their keys' text: 0, 1, 10, 100, 11.

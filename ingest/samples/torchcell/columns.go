@@ -74,9 +74,11 @@ func (f First) String() string {
 // all experiments of each record have the same label, attributes of different labels share a
 // column; otherwise all but the first label's attributes have their label in front.
 type columns struct {
-	index map[identity]int // in found
-	found []Column
-	mixed bool // a record has several labels
+	index      map[identity]int // in found
+	found      []Column
+	identities []identity // of found
+	mixed      bool       // a record has several labels
+	hints      hints
 
 	varying varying
 }
@@ -92,28 +94,55 @@ func newColumns() *columns {
 	return &columns{index: make(map[identity]int), varying: newVarying()}
 }
 
-// find returns the number of a value's column.
-func (c *columns) find(e *Experiment, v *Value) (at int, known bool) {
-	at, known = c.index[identity{
-		e.nth, v.Attribute, string(e.Label), string(v.Name), string(v.Part),
-	}]
+// hints are the columns of the values of the record before, in their order: most records have the
+// same ones.
+type hints struct {
+	columns []int
+	place   int // of the next value
+}
+
+// find returns the number of a value's column, which is the next one if it is not known. It is
+// called for each value of a record in order.
+func (c *columns) find(h *hints, e *Experiment, v *Value) (at int, known bool) {
+	if h.place == len(h.columns) {
+		h.columns = append(h.columns, 0)
+	}
+	hint := &h.columns[h.place]
+	h.place++
+	if *hint < len(c.identities) && c.identities[*hint].isOf(e, v) {
+		return *hint, true
+	}
+	if at, known = c.index[identityOf(e, v)]; !known {
+		at = len(c.found)
+	}
+	*hint = at
 	return at, known
+}
+
+func identityOf(e *Experiment, v *Value) identity {
+	return identity{e.nth, v.Attribute, string(e.Label), string(v.Name), string(v.Part)}
+}
+
+// isOf compares without making texts.
+func (i *identity) isOf(e *Experiment, v *Value) bool {
+	return i.nth == e.nth && i.attribute == v.Attribute && i.name == string(v.Name) &&
+		i.label == string(e.Label) && i.part == string(v.Part)
 }
 
 // note notes the values of a record, and adds the columns that it has first.
 func (c *columns) note(r *Record) error {
+	c.hints.place = 0
 	for i := range r.Experiments {
 		e := &r.Experiments[i]
 		c.varying.note(e)
 		c.mixed = c.mixed || string(e.Label) != string(r.Experiments[0].Label)
 		for k := range e.Values {
 			v := &e.Values[k]
-			at, known := c.find(e, v)
+			at, known := c.find(&c.hints, e, v)
 			if !known {
 				if err := c.add(e, v); err != nil {
 					return err
 				}
-				at = len(c.found) - 1
 			}
 			c.found[at].note(r.Number, v)
 			if !v.Attribute && string(v.Name) == string(e.Label) {
@@ -147,8 +176,8 @@ func (c *columns) add(e *Experiment, v *Value) error {
 	if !v.Attribute && name != label {
 		column.of = identity{nth: e.nth, label: label, name: label, part: string(v.Part)}
 	}
-	c.index[identity{e.nth, v.Attribute, label, name, string(v.Part)}] = len(c.found)
-	c.found = append(c.found, column)
+	c.index[identityOf(e, v)] = len(c.found)
+	c.found, c.identities = append(c.found, column), append(c.identities, identityOf(e, v))
 	return nil
 }
 

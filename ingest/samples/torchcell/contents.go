@@ -37,24 +37,26 @@ func Read(s *Store) (*Contents, error) {
 	return c, nil
 }
 
-// Column returns the number of the column that has a value of an experiment, if one has.
-func (c *Contents) Column(e *Experiment, v *Value) (column int, ok bool) {
-	if at, known := c.found.find(e, v); known {
-		column, ok = c.targets[at]
+// Column returns the number of the column that has a value of the record that was read last, if one
+// has. It is called for each value of the record in order.
+func (r *Reader) Column(e *Experiment, v *Value) (column int, ok bool) {
+	if at, known := r.contents.found.find(&r.hints, e, v); known {
+		column, ok = r.contents.targets[at]
 	}
 	return column, ok
 }
 
 // A Reader reads records of chunks. Each goroutine needs its own.
 type Reader struct {
-	store   *Store
-	decoder decoder
-	record  Record
+	contents *Contents
+	decoder  decoder
+	record   Record
+	hints    hints
 }
 
 // NewReader makes a reader of the store's records, without details that no column has.
 func (c *Contents) NewReader() *Reader {
-	return &Reader{store: c.store, decoder: decoder{leftOut: c.leftOut()}}
+	return &Reader{contents: c, decoder: decoder{leftOut: c.leftOut()}}
 }
 
 // leftOut are the names of the details that no column has.
@@ -73,7 +75,8 @@ func (c *Contents) leftOut() map[string]bool {
 
 // Record reads record i of a chunk. It is valid until the next one is read.
 func (r *Reader) Record(c *Chunk, i int) (*Record, error) {
-	return &r.record, r.store.decode(&r.decoder, &r.record, c, i)
+	r.hints.place = 0
+	return &r.record, r.contents.store.decode(&r.decoder, &r.record, c, i)
 }
 
 // decoded is a chunk with its records, up to the first bad one.

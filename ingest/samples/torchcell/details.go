@@ -59,6 +59,9 @@ func (d *decoder) walk(v value, of detail, leftOut ...string) {
 	case '[':
 		d.walkElements(v, of)
 	default:
+		if d.leftOut[string(of.name)] { // the pass that found the columns has read it
+			return
+		}
 		if of.text, of.number = d.scalar(v); of.text != nil {
 			d.tell(of)
 		}
@@ -82,16 +85,27 @@ func (d *decoder) whole(member value, leftOut ...string) {
 func (d *decoder) walkMembers(v value, of detail, leftOut ...string) {
 	for member := range v.parts() {
 		if !slices.Contains(leftOut, string(member.name())) && !isProvenance(member) {
-			d.walk(member, of.member(member.name()))
+			d.walk(member, d.member(of, member.name()))
 		}
 	}
 }
 
 // member is a detail of a member of what a detail describes.
-func (d detail) member(name []byte) detail {
-	d.name, d.always = slices.Concat(d.name, []byte{'.'}, name), false
-	return d
+func (d *decoder) member(of detail, name []byte) detail {
+	d.joined = append(append(append(d.joined[:0], of.name...), '.'), name...)
+	known, ok := d.names[string(d.joined)]
+	if !ok {
+		known = bytes.Clone(d.joined)
+		if len(d.names) < mostNames {
+			d.names[string(known)] = known
+		}
+	}
+	of.name, of.always = known, false
+	return of
 }
+
+// mostNames limits the memory for names of members, which most records have in common.
+const mostNames = 1 << 12
 
 // scalar reads a text, number or truth value as text, and its number. The text of null is nil.
 func (d *decoder) scalar(v value) (text []byte, number float64) {
@@ -218,7 +232,7 @@ func (d *decoder) geneDetails(p Perturbation, v value) {
 		case name == "reference_copy_number" && !member.isNested():
 			reference, _ = d.scalar(member)
 		default:
-			d.walk(member, of.member(member.name()))
+			d.walk(member, d.member(of, member.name()))
 		}
 	}
 	of.name, of.text, of.number, of.always = copies, number, math.NaN(), true
@@ -263,8 +277,11 @@ func (d *decoder) reference(genome value) {
 // addDetails adds the details as attributes, by name.
 func (e *Experiment) addDetails() {
 	slices.SortFunc(e.details, func(a, b detail) int {
-		return cmp.Or(bytes.Compare(a.name, b.name), bytes.Compare(a.of, b.of),
-			bytes.Compare(a.variant, b.variant), bytes.Compare(a.text, b.text))
+		if names := bytes.Compare(a.name, b.name); names != 0 {
+			return names
+		}
+		return cmp.Or(bytes.Compare(a.of, b.of), bytes.Compare(a.variant, b.variant),
+			bytes.Compare(a.text, b.text))
 	})
 	for details := range e.byName() {
 		e.add(asValue(details))
@@ -297,6 +314,11 @@ func asValue(details []detail) Value {
 		}
 		return v
 	}
+	size := 0
+	for _, d := range details {
+		size += len(d.of) + len("=|") + len(d.text)
+	}
+	v.Text = make([]byte, 0, size)
 	for i, d := range details {
 		if i > 0 {
 			v.Text = append(v.Text, '|')

@@ -98,7 +98,7 @@ func TestDetails(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, numbered(test.records))
-			columns, found, err := told(dir, samples.Spec{})
+			columns, found, err := told(dir, abc, samples.Spec{})
 			if err != nil || columns != test.columns || !slices.Equal(found, test.want) {
 				t.Errorf("got  %s\n%s, %v\nwant %s\n%s", columns, strings.Join(found, "\n"), err, test.columns, strings.Join(test.want, "\n"))
 			}

@@ -125,7 +125,7 @@ func TestErrors(t *testing.T) {
 				"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A"),
 			},
 			want: `record 1: phenotype "y": found a text, a list or an object, expected a number`,
-			hint: "--not-phenotypes y",
+			hint: "--phenotypes",
 		},
 		{
 			name: "text before a number",
@@ -133,20 +133,13 @@ func TestErrors(t *testing.T) {
 				"0": experiment("y", "", `"y": "x"`, "A"), "1": experiment("y", "", `"y": 1`, "A"),
 			},
 			want: `record 0: phenotype "y": found a text, a list or an object, expected a number`,
-			hint: "--not-phenotypes y",
+			hint: "--phenotypes",
 		},
 		{
 			name:    "text in a phenotype that is wanted",
 			records: map[string]string{"0": experiment("y", "", `"y": "x"`, "A")},
 			options: samples.Spec{Phenotypes: []string{"y"}},
 			want:    `record 0: phenotype "y": found a text`,
-		},
-		{
-			name:    "no such phenotype to leave out",
-			records: map[string]string{"0": fitness("1", "A")},
-			options: samples.Spec{NotPhenotypes: []string{"fitness_sd"}},
-			want:    `expected phenotype column "fitness_sd"`,
-			hint:    `did you mean "fitness_se"?`,
 		},
 		{
 			name: "integer beyond float64",
@@ -174,7 +167,7 @@ func TestErrors(t *testing.T) {
 			if test.manifest != "" {
 				writeFile(t, test.manifest, dir, "STORE.json")
 			}
-			_, _, _, err := read(dir, test.options)
+			_, _, _, err := read(dir, abc, test.options)
 			refused(t, err, strings.ReplaceAll(test.want, "DIR", dir), test.hint)
 		})
 	}
@@ -183,9 +176,9 @@ func TestErrors(t *testing.T) {
 		write(t, dir, map[string]string{"0": fitness("1", "A")})
 		for _, options := range []samples.Spec{
 			{IDColumn: "strain"},
-			{Phenotypes: []string{"fitness"}, NotPhenotypes: []string{"fitness"}},
+			{Phenotypes: []string{"fitness"}, Attributes: []string{"fitness"}},
 		} {
-			if _, _, _, err := read(dir, options); fault.KindOf(err) != fault.Usage {
+			if _, _, _, err := read(dir, abc, options); fault.KindOf(err) != fault.Usage {
 				t.Errorf("got %v, want wrong usage", err)
 			}
 		}
@@ -193,7 +186,7 @@ func TestErrors(t *testing.T) {
 	t.Run("folder above", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "lmdb"), nil)
-		_, _, _, err := read(dir, samples.Spec{})
+		_, _, _, err := read(dir, abc, samples.Spec{})
 		refused(t, err, "found a folder without data.mdb", "use "+filepath.Join(dir, "lmdb"))
 	})
 	t.Run("written to", func(t *testing.T) {
@@ -259,7 +252,7 @@ func TestUnfinished(t *testing.T) {
 			}
 			t.Chdir(dir)
 			for _, path := range []string{dir, ".", dir + "/"} {
-				_, samples, _, err := read(path, samples.Spec{})
+				_, samples, _, err := read(path, abc, samples.Spec{})
 				if !test.ok {
 					refused(t, err, "the stage is unfinished: found no STAGE_COMPLETE",
 						"torchcell finish its build")
@@ -290,7 +283,7 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, samples, _, err := read(dir,
+		_, samples, _, err := read(dir, abc,
 			samples.Spec{UnknownGenes: ingest.DropGene, AllowWildtype: true})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Errorf("%s: %v of kind %d", what, err, fault.KindOf(err))
@@ -333,7 +326,7 @@ func TestEveryBitOfZlib(t *testing.T) {
 	dir, value := t.TempDir(), deflate(fitness("0.125", "A", "B"))
 	write(t, dir, map[string]string{"0": value})
 	writeFile(t, `{"codec": "zlib"}`, dir, "STORE.json")
-	_, want, _, err := read(dir, samples.Spec{})
+	_, want, _, err := read(dir, abc, samples.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +341,7 @@ func TestEveryBitOfZlib(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, got, _, err := read(dir, samples.Spec{}); err == nil && !slices.Equal(got, want) {
+		if _, got, _, err := read(dir, abc, samples.Spec{}); err == nil && !slices.Equal(got, want) {
 			t.Errorf("bit %d of byte %d: got %v, want %v", bit%8, bit/8-start, got, want)
 		}
 		content[bit/8] ^= 1 << (bit % 8)

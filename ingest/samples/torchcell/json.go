@@ -82,14 +82,25 @@ type parser struct {
 	at    int // the next byte
 	depth int // of nested objects and arrays
 	nodes []node
+
+	shared [8]sharedObject
+	oldest int // in shared
+}
+
+// sharedObject is an object that an earlier record had. Most records have the environment and the
+// reference of a few others; text that begins with the same bytes is not parsed again.
+type sharedObject struct {
+	text  []byte
+	nodes []node
+	depth int // in its record
 }
 
 const maxDepth = 1000 // about Python's limit
 
-// parse reads a text that is one value. The value is a view of the text, and valid until the next
-// call.
+// parse reads a text that is one value, and must not change later. The value is a view of it and
+// of earlier texts, and valid until the next call.
 func (p *parser) parse(text []byte) (value, error) {
-	*p = parser{text: text, nodes: p.nodes[:0]}
+	p.text, p.at, p.depth, p.nodes = text, 0, 0, p.nodes[:0]
 	err := p.value(nil)
 	if p.next(); err == nil && p.at < len(text) {
 		err = p.wrong("the end of the record")
@@ -157,7 +168,33 @@ func (p *parser) member() error {
 		return p.wrong("a colon")
 	}
 	p.at++
-	return p.value(unquote(quoted))
+	name := unquote(quoted)
+	if isShared := string(name) == "environment" || string(name) == "experiment_reference"; isShared {
+		return p.sharedValue(name)
+	}
+	return p.value(name)
+}
+
+// sharedValue reads a value that an earlier record may have had.
+func (p *parser) sharedValue(name []byte) error {
+	next, start, first := p.next(), p.at, len(p.nodes)
+	for i := range p.shared {
+		s := &p.shared[i]
+		if s.text != nil && s.depth == p.depth && bytes.HasPrefix(p.text[p.at:], s.text) {
+			p.at += len(s.text)
+			p.nodes = append(p.nodes, s.nodes...)
+			p.nodes[first].name = name
+			return nil
+		}
+	}
+	err := p.value(name)
+	if err == nil && next == '{' { // whose end does not depend on what follows
+		s := &p.shared[p.oldest]
+		p.oldest = (p.oldest + 1) % len(p.shared)
+		s.text, s.depth = p.text[start:p.at], p.depth
+		s.nodes = append(s.nodes[:0], p.nodes[first:]...)
+	}
+	return err
 }
 
 // list reads the items between the bracket that comes next and its end, separated by commas.

@@ -45,12 +45,6 @@ func TestPhenotypes(t *testing.T) {
 			want: "m.a; s.a of m.a; s.b of m.b; s.c; m.b",
 		},
 		{
-			name:    "of a phenotype that is left out",
-			records: []string{fitness("1", "A")},
-			options: samples.Spec{NotPhenotypes: []string{"fitness"}},
-			want:    "fitness_se",
-		},
-		{
 			name:    "of an attribute",
 			records: []string{fitness("1", "A")},
 			options: samples.Spec{Attributes: []string{"fitness"}},

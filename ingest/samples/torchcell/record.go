@@ -81,14 +81,19 @@ var (
 type decoder struct {
 	*Experiment // at hand
 	parser      parser
-	bad         error           // the first
-	leftOut     map[string]bool // names of details
+	bad         error             // the first
+	leftOut     map[string]bool   // names of details
+	names       map[string][]byte // of members of details, by themselves
+	joined      []byte            // memory for such a name
 }
 
 // decode reads the text of a record, an experiment with its reference or an array of these, into r,
 // whose memory it reuses.
 func (d *decoder) decode(r *Record, text []byte) error {
 	r.Experiments, d.bad = r.Experiments[:0], nil
+	if d.names == nil {
+		d.names = make(map[string][]byte)
+	}
 	tree, err := d.parser.parse(text)
 	switch {
 	case err != nil:

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/klauspost/compress/zlib"
@@ -42,6 +43,7 @@ type Store struct {
 	files    inputfile.Files
 	data     *inputfile.File
 	manifest *manifest // nil without STORE.json
+	keys     func() (keys, error)
 }
 
 // manifest is STORE.json.
@@ -58,6 +60,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir}
+	s.keys = sync.OnceValues(s.readKeys)
 	if err := s.open(); err != nil {
 		s.Close()
 		return nil, err

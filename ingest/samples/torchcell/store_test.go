@@ -15,9 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/conf"
 	"tcbuild/ingest"
-	"tcbuild/ingest/names"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/torchcell"
 	"tcbuild/internal/testing/lmdbtest"
@@ -133,9 +131,9 @@ var abc, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 
 // read returns the samples of a perturbation set as texts.
 func read(
-	dir string, options samples.Spec, known ...*names.Resolver,
+	dir string, genes *ingest.Nodes, options samples.Spec,
 ) (p ingest.SampleSource, found []string, counts string, err error) {
-	if p, err = openFile(dir, abc, options, known...); err != nil {
+	if p, err = openFile(dir, genes, options); err != nil {
 		return nil, nil, counts, err
 	}
 	account, err := sets.Read(p, func(s *ingest.Samples) error {
@@ -268,18 +266,6 @@ func TestPerturbations(t *testing.T) {
 			counts:     "1 kept",
 		},
 		{
-			name: "phenotypes left out",
-			records: map[string]string{
-				"0": experiment("y", "s", `"y": "x", "s": 2`, "A"),
-				"1": experiment("y", "s", `"y": 1`, "A"),
-			},
-			options:    samples.Spec{NotPhenotypes: []string{"y"}},
-			phenotypes: "s",
-			ignored:    "y",
-			want:       []string{"0 [0] [2]", "1 [0] [NaN]"},
-			counts:     "2 kept",
-		},
-		{
 			name: "unknown, repeated, none",
 			records: map[string]string{
 				"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X"),
@@ -306,7 +292,6 @@ func TestPerturbations(t *testing.T) {
 			want:       []string{"0 [2] [1 NaN]"},
 			counts:     "1 kept",
 		},
-		{name: "empty", counts: "0 kept"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -316,7 +301,7 @@ func TestPerturbations(t *testing.T) {
 				writeFile(t, test.manifest, dir, "STORE.json")
 				files = append(files, "STORE.json")
 			}
-			p, got, counts, err := read(dir, test.options, knownTo(test.name))
+			p, got, counts, err := read(dir, genesOf(test.name), test.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -349,34 +334,20 @@ func TestPerturbations(t *testing.T) {
 }
 
 // aliases are other names of genes.
-// openFile opens a set, with the names that a test knows besides ids.
+// openFile opens a set for genes, with any share of its records dropped.
 func openFile(
-	dir string, genes *ingest.Nodes, spec samples.Spec, known ...*names.Resolver,
+	dir string, genes *ingest.Nodes, spec samples.Spec,
 ) (ingest.SampleSource, error) {
-	spec.File = dir
-	if err := conf.Check(&spec); err != nil {
-		return nil, err
-	}
-	resolver := append(known, nil)[0]
-	if resolver == nil {
-		resolver = names.OfIDs(genes)
-	}
-	return samples.OpenForm(spec, resolver)
+	spec.File, spec.MaxDropped = dir, new(1.0)
+	return samples.Open(spec, &ingest.Graph{Genes: genes})
 }
 
-// knownTo are the names that a test with "alias" in its name knows besides ids.
-func knownTo(test string) *names.Resolver {
+// genesOf are the genes of a test. One with "alias" in its name knows alpha as a name of C.
+func genesOf(test string) *ingest.Nodes {
 	if !strings.Contains(test, "alias") {
-		return nil
+		return abc
 	}
-	return aliases(map[string]uint32{"alpha": 2})
-}
-
-func aliases(rows map[string]uint32) *names.Resolver {
-	b := names.NewBuilder(abc, len(rows))
-	level := b.AddLevels("alias")
-	for name, row := range rows {
-		b.Add(level, name, row)
-	}
-	return b.Resolver(false)
+	aliases := ingest.TextsColumn(ingest.AliasesColumn, [][]string{nil, nil, {"alpha"}})
+	genes, _ := ingest.NewNodes(ingest.Gene, abc.IDs[:3], []ingest.Column{aliases})
+	return genes
 }

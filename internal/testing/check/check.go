@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 )
 
 // Fault checks an error's kind, that its text holds all parts, and that it is one clean line.
@@ -29,24 +28,4 @@ func Fault(t testing.TB, err error, kind fault.Kind, parts ...string) {
 	if slices.ContainsFunc([]string{"\n", "%!"}, isIn) {
 		t.Errorf("error %q is not one clean line", err)
 	}
-}
-
-// Accounts checks that the rows of every source are kept or reported.
-func Accounts(t testing.TB, accounts ingest.Accounts) {
-	t.Helper()
-	for _, a := range accounts {
-		if !a.IsComplete() {
-			t.Errorf("%s: rows without an account: %+v", a.Made, a)
-		}
-	}
-}
-
-// AccountOf returns the account of what a source made, such as "genes".
-func AccountOf(t testing.TB, accounts ingest.Accounts, made string) *ingest.Account {
-	t.Helper()
-	i := slices.IndexFunc(accounts, func(a *ingest.Account) bool { return a.Made == made })
-	if i < 0 {
-		t.Fatalf("no account of %s", made)
-	}
-	return accounts[i]
 }

@@ -2,10 +2,8 @@
 package inputs
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"tcbuild/ingest/inputfile"
@@ -19,19 +17,6 @@ func Write(t testing.TB, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// WriteSGD writes a file like SGD's list of features: its rows are "TYPE ID NAME ALIASES", - for
-// none.
-func WriteSGD(t testing.TB, rows ...string) string {
-	t.Helper()
-	var text strings.Builder
-	for i, row := range rows {
-		f := strings.Split(row, " ")
-		fmt.Fprintf(&text, "S%09d\t%s\tVerified\t%s\t%s\t%s%s\n", i+1, f[0], f[1], f[2], f[3],
-			strings.Repeat("\t", 10))
-	}
-	return Write(t, "SGD_features.tab", strings.ReplaceAll(text.String(), "-\t", "\t"))
 }
 
 // Opened are files that are closed at the end of a test.

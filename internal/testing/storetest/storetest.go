@@ -69,16 +69,15 @@ func (d Dataset) manifest(t testing.TB) *store.Manifest {
 		FormatVersion: store.FormatVersion, Variant: d.Variant, Codec: d.Codec,
 		Samples: d.Samples.Len(),
 		Options: store.Options{ReactionRule: d.Rule}, GraphDigest: digest, StructureDigest: digest,
-		LogicalContent: store.LogicalContent(digest, d.Rule, d.Columns, files), Masks: d.PlantMasks,
+		LogicalContent: store.LogicalContent(digest, d.Rule, d.Columns, files),
 	}
 	m.SetColumns(d.Columns)
 	if d.PlantContent != "" {
 		m.LogicalContent = d.PlantContent
 	}
-	if d.PlantMasks == nil {
-		for _, mask := range incidence.NewLayout(d.Graph).Masks {
-			m.Masks = append(m.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
-		}
+	m.SetIncidence(incidence.Build(d.Graph))
+	if d.PlantMasks != nil {
+		m.Masks = d.PlantMasks
 	}
 	m.Identify()
 	if d.Variant != store.Incidence {

@@ -15,8 +15,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 import tcbuild
-import tcbuild.torch as tt
-from tcbuild._masks.layout import Removals
+from tcbuild._masks.layout import MaskLayout, Removals
 from tcbuild._masks.masks import write_masks
 
 
@@ -138,7 +137,7 @@ class System(Dataset[Record]):
         return self.loader(loading, self._positions)
 
     def _whole_masks(self, records: Sequence[Record]) -> WholeMasks:
-        masks = torch.empty(len(records), int(self.stored.mask_offsets[-1]), dtype=torch.uint8)
+        masks = torch.empty(len(records), int(self.stored._mask_offsets[-1]), dtype=torch.uint8)
         for record, row in zip(records, masks.numpy()):
             record.write_masks(row)
         return WholeMasks(
@@ -148,7 +147,7 @@ class System(Dataset[Record]):
         )
 
     def _positions(self, records: Sequence[Record]) -> RemovedPositions:
-        layout = tt.MaskLayout(tuple(self.stored.mask_names), tuple(self.stored.mask_sizes))
+        layout = MaskLayout(tuple(self.stored.mask_names), tuple(self.stored.mask_sizes))
         removals = layout.removals([record.removed for record in records])
         return RemovedPositions(
             [record.genes for record in records],

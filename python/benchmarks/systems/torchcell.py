@@ -17,7 +17,7 @@ import torch
 
 import tcbuild
 from systems import Positions, Record, Source, System
-from tcbuild._graph.graph import GPR, ends_that_count, is_node_type, split_edge_type
+from tcbuild._graph.graph import GPR, is_node_type, split_edge_type
 
 
 class Store(System):
@@ -61,7 +61,7 @@ class Records(Store):
 
 class Compact(Store):
     def encode(self, record: Positions) -> bytes:
-        stored, starts = self.stored, self.stored.mask_offsets
+        stored, starts = self.stored, self.stored._mask_offsets
         parts = np.split(record.removed, np.searchsorted(record.removed, starts[1:-1]))
         nodes: dict[str, Any] = {}
         edges: dict[tuple[str, str, str], Any] = {}
@@ -85,7 +85,7 @@ class Compact(Store):
     def __getitem__(self, index: int) -> Record:
         found = pickle.loads(self.file.get(str(index).encode()))
         masks = [*found["node_masks"].values(), *found["edge_masks"].values()]
-        starts = self.stored.mask_offsets.tolist()
+        starts = self.stored._mask_offsets.tolist()
         return Positions(
             found["gene"]["perturbation_indices"].numpy(),
             found["gene"]["phenotype_values"].numpy(),
@@ -143,11 +143,11 @@ class Processor:
 
     def __init__(self, stored: tcbuild.Dataset):
         graph = stored.graph
-        self.starts = dict(zip(stored.mask_names, stored.mask_offsets.tolist()))
+        self.starts = dict(zip(stored.mask_names, stored._mask_offsets.tolist()))
         self.edges = {  # the edges that touch each node, per edge type and end
             (name, end, node_type): grouped(ends[end], len(graph.nodes[node_type]))
             for name, ends in graph.edges.items()
-            for end, node_type in enumerate(ends_that_count(name))
+            for end, node_type in enumerate(graph.ends[name])
             if node_type in ("gene", "reaction")
         }
         pairs = graph.edges.get(GPR, np.zeros((2, 0), np.int32))

@@ -34,7 +34,7 @@ class _Sample:
         return self._sample.removed
 
     def write_masks(self, out: npt.NDArray[np.uint8]) -> None:
-        self._stored.fill_masks(self._sample.index, out)
+        self._stored._fill_masks(self._sample.index, out)
 
 
 class Variant(System):

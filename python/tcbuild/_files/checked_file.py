@@ -11,7 +11,7 @@ import xxhash
 from tcbuild._files.data_file import File
 from tcbuild._files.manifest import RESTORE, unreadable
 from tcbuild._files.remote import Url
-from tcbuild.errors import DamagedFileError
+from tcbuild.errors import DamagedError
 
 BLOCK = 1 << 16  # bytes that a checksum is for; the last block of a file has the rest
 
@@ -30,7 +30,7 @@ class CheckedFile:
     def read(self, offset: int, length: int) -> memoryview:
         """length bytes from offset; DatasetError if the file has fewer, or other ones."""
         if not 0 <= offset <= offset + length <= self.size:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"read {self.path}: it ends at byte {self.size:,}, expected {length:,} bytes from "
                 f"byte {offset:,} on",
                 RESTORE,
@@ -40,14 +40,14 @@ class CheckedFile:
         try:
             blocks = memoryview(self._file.read(first, end - first))
         except ValueError as error:
-            raise DamagedFileError(f"read {self.path}: {error}", RESTORE) from error
+            raise DamagedError(f"read {self.path}: {error}", RESTORE) from error
         except OSError as error:
             raise unreadable(self.path, error) from error
         for start in range(0, len(blocks), BLOCK):
             computed = xxhash.xxh64_intdigest(blocks[start : start + BLOCK])
             expected = int(self._sums[(first + start) // BLOCK])
             if computed != expected:
-                raise DamagedFileError(
+                raise DamagedError(
                     f"read {self.path}: the block from byte {first + start:,} on has checksum "
                     f"{computed:016x}, expected {expected:016x}",
                     RESTORE,

@@ -16,20 +16,19 @@ from tcbuild._files.data_file import DataFile, File, NoFileError
 from tcbuild._files.remote import STAGE, RemoteFile, Url
 from tcbuild._lazy import lazy_property
 from tcbuild.errors import (
-    DamagedFileError,
-    DatasetError,
+    DamagedError,
     FormatVersionError,
-    ManifestError,
-    MissingFileError,
-    MissingShardError,
     UnreadableFileError,
 )
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 
 SAMPLE_ID, PERTURBATION_INDICES = "sample_id", "perturbation_indices"  # columns of samples
 
 RESTORE = "restore the dataset from a copy or build it again; `tcbuild verify` lists all damage"
+
+_REACTION_RULES = ("all", "gpr")
+_ENDS = (["source"], ["target"], ["source", "target"])  # with whose nodes an edge goes
 
 _BLOCK = 1 << 20  # bytes to read and hash at a time
 _LONGEST = 1 << 28  # bytes; a manifest of 100,000 shards has 30 MB
@@ -51,7 +50,7 @@ class Manifest(dict[str, Any]):
                 _check_sum(text, content["checksum"])
                 _check_counts(content)
         except (ValueError, TypeError, KeyError, RecursionError, AttributeError) as error:
-            raise ManifestError(
+            raise DamagedError(
                 f"read {path}: {_brief(error)}, expected a dataset's manifest", RESTORE
             ) from error
         if version != FORMAT_VERSION:
@@ -60,6 +59,7 @@ class Manifest(dict[str, Any]):
                 "build it again with `tcbuild incidence` or `tcbuild dataset`, or read it with "
                 "the tcbuild package of the program that built it",
             )
+        _check_rules(path, content)
         super().__init__(content)
         self.folder = folder
         self._files = {file["name"]: file for file in self["files"]}
@@ -82,7 +82,7 @@ class Manifest(dict[str, Any]):
             return RemoteFile(path, listed["bytes"])
         file = _open(path)
         if file is None and not os.path.lexists(self.folder):
-            raise MissingFileError(
+            raise UnreadableFileError(
                 f"open {path}: the dataset's folder was removed after it was opened",
                 "open the dataset again; if it is a version of `tcbuild rebuild`, open current. "
                 "`keep` says how many versions stay",
@@ -90,7 +90,7 @@ class Manifest(dict[str, Any]):
         if file is None:
             raise _missing(path, f"expected {listed['bytes']:,} bytes")
         if file.size != listed["bytes"]:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"open {path}: it has {file.size:,} bytes, expected {listed['bytes']:,}", RESTORE
             )
         return file
@@ -99,6 +99,11 @@ class Manifest(dict[str, Any]):
         """A data file's size in bytes."""
         size: int = self._listed(name)["bytes"]
         return size
+
+    def digest(self, name: str) -> str:
+        """A data file's SHA-256."""
+        digest: str = self._listed(name)["sha256"]
+        return digest
 
     def has_file(self, name: str) -> bool:
         """Whether the dataset has a data file of this name."""
@@ -120,6 +125,16 @@ class Manifest(dict[str, Any]):
             for _ in pool.map(self._check_digest, self._files):
                 pass
 
+    def check_incidence(self, digest: str) -> None:
+        """FormatVersionError if the SHA-256 of what goes with each node is not the program's."""
+        if digest != self["incidence_digest"]:
+            raise FormatVersionError(
+                f"find the incidence of {self.folder}: its SHA-256 is {digest}, but the program "
+                f"that built the dataset had {self['incidence_digest']:.64}",
+                "read it with the tcbuild package of that program; `tcbuild verify` checks which "
+                "is right",
+            )
+
     def _check_digest(self, name: str, content: bytearray | None = None) -> None:
         """Compares a file's SHA-256, and appends what was read to content."""
         digest = hashlib.sha256()
@@ -129,7 +144,7 @@ class Manifest(dict[str, Any]):
                 content += block
         expected = self._listed(name)["sha256"]
         if digest.hexdigest() != expected:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()}, expected "
                 f"{expected}",
                 RESTORE,
@@ -141,13 +156,13 @@ class Manifest(dict[str, Any]):
             for start in range(0, file.size, _BLOCK):
                 yield file.read(start, min(_BLOCK, file.size - start))
         except ValueError as error:
-            raise DamagedFileError(f"read {self.folder / name}: {error}", RESTORE) from error
+            raise DamagedError(f"read {self.folder / name}: {error}", RESTORE) from error
         except OSError as error:
             raise unreadable(self.folder / name, error) from error
 
     def _listed(self, name: str) -> dict[str, Any]:
         if name not in self._files:
-            raise ManifestError(
+            raise DamagedError(
                 f"open {self.folder / name}: manifest.json does not list it", RESTORE
             )
         listed: dict[str, Any] = self._files[name]
@@ -191,7 +206,23 @@ def _check_counts(content: dict[str, Any]) -> None:
         raise ValueError(f"found other samples in its shards than 0 to {samples - 1:,}")
 
 
-def unreadable(path: Path | Url, error: OSError) -> DatasetError:
+def _check_rules(path: Path | Url, content: dict[str, Any]) -> None:
+    """An error for a rule of removal that this package does not know: its masks would be others."""
+    rule = content["options"]["reaction_rule"]
+    unknown = [] if rule in _REACTION_RULES else [f"the reaction rule {rule!r:.40}"]
+    unknown += [
+        f"edges of {mask['name']} that go with {mask.get('ends')!r:.40}"
+        for mask in content["masks"]
+        if mask.get("ends") not in (_ENDS if "__" in mask["name"] else (None,))
+    ]
+    if unknown:
+        raise FormatVersionError(
+            f"read {path}: found {unknown[0]}, which this package does not know",
+            "read it with the tcbuild package of the program that built it",
+        )
+
+
+def unreadable(path: Path | Url, error: OSError) -> UnreadableFileError:
     """The error for a file that the operating system, or a server, cannot read."""
     if isinstance(error, FileNotFoundError):
         return _missing(path, "expected what manifest.json lists")
@@ -203,9 +234,8 @@ def unreadable(path: Path | Url, error: OSError) -> DatasetError:
     )
 
 
-def _missing(path: Path | Url, expected: str) -> MissingFileError:
-    kind = MissingShardError if str(path).endswith("data.mdb") else MissingFileError
-    return kind(f"open {path}: it is missing, {expected}", RESTORE)
+def _missing(path: Path | Url, expected: str) -> UnreadableFileError:
+    return UnreadableFileError(f"open {path}: it is missing, {expected}", RESTORE)
 
 
 def _open(path: Path) -> DataFile | None:
@@ -215,7 +245,7 @@ def _open(path: Path) -> DataFile | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except NoFileError as error:
-        raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
+        raise DamagedError(f"open {path}: {error}", RESTORE) from error
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -229,13 +259,13 @@ def _read_text(folder: Path | Url) -> bytes:
             file = DataFile(path)
             text = file.read(0, min(file.size, _LONGEST + 1))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise ManifestError(*_no_manifest(folder)) from error
+        raise UnreadableFileError(*_no_manifest(folder)) from error
     except ValueError as error:
-        raise ManifestError(f"read {path}: {error}", RESTORE) from error
+        raise DamagedError(f"read {path}: {error}", RESTORE) from error
     except OSError as error:
         raise unreadable(path, error) from error
     if len(text) > _LONGEST:
-        raise ManifestError(
+        raise DamagedError(
             f"read {path}: it has more than {_LONGEST:,} bytes, expected that at most", RESTORE
         )
     return text

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from tcbuild.errors import UnreadableFileError
 
-STAGE = "make a copy with `tcbuild stage DATASET DIR`, where its disk is, and open that"
+STAGE = "copy the dataset to a disk of this machine, and open that"
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 # fsspec's file system and the path in it, by process and URL. A forked process makes its own, and

@@ -20,7 +20,7 @@ from tcbuild.errors import BuildError, DatasetError, SettingsError
 @contextmanager
 def scratch_beside(out: Path) -> Iterator[Path]:
     """A folder on the disk of an output, removed in the end. A killed process leaves it; the next
-    run with the same output, or `tcbuild clean`, removes it. Its name and its lock are those of the
+    run with the same output removes it. Its name and its lock are those of the
     program's own temporary folders (internal/disk). Like theirs, its permissions follow the umask,
     so that colleagues may remove it.
     """

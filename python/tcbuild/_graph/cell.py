@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
@@ -16,7 +17,7 @@ from tcbuild._lazy import lazy_property
 from tcbuild._masks.incidence import CSR, build_incidence, rows_of_nodes
 from tcbuild._masks.incidence_file import IncidenceFile
 from tcbuild._masks.removal import Removal, Rows, compile_rules, genes_of_rules
-from tcbuild.errors import DamagedFileError
+from tcbuild.errors import DamagedError
 
 T = TypeVar("T")
 
@@ -27,6 +28,7 @@ class Cell:
     def __init__(self, manifest: Manifest):
         self._manifest = manifest
         self._sizes = {mask["name"]: mask["size"] for mask in manifest["masks"]}
+        self._ends = {mask["name"]: mask.get("ends", []) for mask in manifest["masks"]}
 
     @lazy_property
     def genes(self) -> list[str]:
@@ -65,16 +67,16 @@ class Cell:
         """The graph's tables of these names, in canonical order."""
 
         try:
-            graph = load_graph(names, self.table)
+            graph = load_graph({name: self._ends[name] for name in names}, self.table)
         except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"read {self._manifest.folder / 'graph'}: {error}", RESTORE
             ) from error
         sizes = {name: len(ids) for name, ids in graph.nodes.items()}
         sizes |= {name: edges.shape[1] for name, edges in graph.edges.items()}
         expected = {name: self._sizes[name] for name in names}
         if sizes != expected:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"read {self._manifest.folder / 'graph'}: its tables have {sizes} rows, expected "
                 f"{expected}",
                 RESTORE,
@@ -83,7 +85,9 @@ class Cell:
 
     @lazy_property
     def incidence(self) -> dict[str, CSR]:
-        return build_incidence(self.graph)
+        incidence = build_incidence(self.graph)
+        self._join(incidence)
+        return incidence
 
     @lazy_property
     def removal(self) -> Removal:
@@ -102,15 +106,22 @@ class Cell:
         return Removal(self._rows_of_nodes(), self._sizes["gene"], pairs, rules)
 
     def _rows_of_nodes(self) -> Rows:
-        nodes = self._sizes["gene"] + self._sizes.get("reaction", 0)
         if self._manifest["variant"] == "incidence":
+            nodes = self._sizes["gene"] + self._sizes.get("reaction", 0)
             return IncidenceFile(self._manifest, nodes)
-        ends = np.cumsum(list(self._sizes.values())).tolist()
-        starts = dict(zip(self._sizes, [0, *ends]))
         # The rows are as large as the incidence that they are made from, so an incidence that
         # nobody asked for is not kept.
-        incidence = vars(self).get("incidence") or build_incidence(self.graph)
-        return rows_of_nodes(starts, incidence, nodes)
+        return self._join(vars(self).get("incidence") or build_incidence(self.graph))
+
+    def _join(self, incidence: dict[str, CSR]) -> CSR:
+        """What goes with each gene and reaction, compared with the digest of the program's."""
+        ends = np.cumsum(list(self._sizes.values())).tolist()
+        starts = dict(zip(self._sizes, [0, *ends]))
+        nodes = self._sizes["gene"] + self._sizes.get("reaction", 0)
+        rows = rows_of_nodes(starts, incidence, nodes)
+        computed = hashlib.sha256(rows.positions.astype("<i4", copy=False).data)
+        self._manifest.check_incidence(computed.hexdigest())
+        return rows
 
     def _read(self, make: Callable[[pa.Table], T], name: str) -> T:
         """Returns make(table) for the table in an Arrow file."""
@@ -120,9 +131,7 @@ class Cell:
             table.validate(full=True)  # pyarrow would follow any offset
             return make(table)
         except (ValueError, LookupError, TypeError, OSError, pa.ArrowException) as error:
-            raise DamagedFileError(
-                f"read {self._manifest.folder / name}: {error}", RESTORE
-            ) from error
+            raise DamagedError(f"read {self._manifest.folder / name}: {error}", RESTORE) from error
 
 
 def _whole(table: pa.Table) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,9 @@ class CellGraph:
         w_growth: float64 [reactions], its column of the reactions; without one, 1 for reactions of
             the subsystem Growth and 0 for others; None without either column
         columns: node or edge type -> its columns beside ids and ends, such as scores and embeddings
+        ends: edge type -> the node types of source and target with whose nodes an edge goes, None
+            for an end that does not count: an edge of gene__gpr__reaction stays when its reaction
+            goes
 
     Examples:
         >>> dataset.graph.columns["reaction__rmr__metabolite"]["stoichiometry"].shape
@@ -45,6 +48,7 @@ class CellGraph:
     rules: list[str]
     w_growth: npt.NDArray[np.float64] | None = None
     columns: Mapping[str, GraphColumns] = field(default_factory=dict)
+    ends: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         types = [f"{len(ids):,} {name}" for name, ids in self.nodes.items()]
@@ -68,26 +72,20 @@ def ends_of(edge_type: str) -> tuple[str, str]:
     return (source, "reaction") if edge_type == MRM else (source, target)
 
 
-def ends_that_count(edge_type: str) -> tuple[str, ...]:
-    """The node types of the ends with which an edge goes: an edge of gene__gpr__reaction stays when
-    its reaction goes.
-    """
-    return ("gene",) if edge_type == GPR else ends_of(edge_type)
-
-
 def is_node_type(name: str) -> bool:
     """Whether a name is a node type's and not an edge type's."""
     return "__" not in name
 
 
-def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGraph:
-    """Makes a graph from a dataset's tables of its node and edge types, whose names are in
-    canonical order. A table without a column that it needs is a ValueError that names it.
+def load_graph(masks: Mapping[str, list[str]], table: Callable[[str], pa.Table]) -> CellGraph:
+    """Makes a graph from a dataset's tables of its node and edge types, in canonical order, each
+    with the ends that the manifest says count. A table without a column that it needs is a
+    ValueError that names it.
     """
     nodes: dict[str, list[str]] = {}
     edges: dict[str, npt.NDArray[np.int32]] = {}
     tables: dict[str, pa.Table] = {}
-    for name in names:
+    for name in masks:
         tables[name] = content = table(name)
         if is_node_type(name):
             nodes[name] = _column(content, name, "id").to_pylist()
@@ -104,7 +102,13 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
         growth = reactions["subsystem"] == "Growth"
     rules = [text or "" for text in reactions["gpr"]] if "gpr" in reactions else []
     growth = None if growth is None else np.asarray(growth, np.float64)
-    return CellGraph(nodes, edges, metabolism.get("stoichiometry"), rules, growth, columns)
+    ends = {name: _counting(name, masks[name]) for name in edges}
+    return CellGraph(nodes, edges, metabolism.get("stoichiometry"), rules, growth, columns, ends)
+
+
+def _counting(edge_type: str, ends: list[str]) -> tuple[str | None, str | None]:
+    source, target = ends_of(edge_type)
+    return source if "source" in ends else None, target if "target" in ends else None
 
 
 def edges_of(table: pa.Table, name: str, sources: int, targets: int) -> npt.NDArray[np.int32]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tcbuild._graph.graph import CellGraph, ends_that_count
+from tcbuild._graph.graph import CellGraph
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,8 @@ def build_incidence(graph: CellGraph) -> dict[str, CSR]:
     incidence = {}
     for edge_type, edges in graph.edges.items():
         # Both ends of an edge, one after the other, as rows; -1 for those that never go.
-        counting = ends_that_count(edge_type)
         ends = np.full((edges.shape[1], 2), -1, np.int32)
-        for side, node_type in enumerate(counting):
+        for side, node_type in enumerate(graph.ends[edge_type]):
             if node_type in first:
                 ends[:, side] = edges[side] + first[node_type]
         ends[ends[:, 0] == ends[:, 1], 1] = -1

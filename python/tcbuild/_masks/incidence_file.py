@@ -9,7 +9,7 @@ import xxhash
 
 from tcbuild._files.manifest import RESTORE, Manifest, unreadable
 from tcbuild._table.columns import whole
-from tcbuild.errors import DamagedFileError
+from tcbuild.errors import DamagedError
 
 _MOST_KEPT = 32 << 20  # bytes of rows; all of a yeast graph have 20 MB
 _INDEX, _POSITIONS = "incidence.arrow", "incidence.positions"
@@ -30,6 +30,7 @@ class IncidenceFile:
 
     def __init__(self, manifest: Manifest, rows: int):
         self._path = manifest.folder / _POSITIONS
+        manifest.check_incidence(manifest.digest(_POSITIONS))
         index = manifest.folder / _INDEX
         try:
             table = pa.ipc.open_file(pa.py_buffer(manifest.read_file(_INDEX))).read_all()
@@ -40,7 +41,7 @@ class IncidenceFile:
                     f"expected {rows:,} of {', '.join(map(str, _SCHEMA))}"
                 )
         except (ValueError, OSError, pa.ArrowException) as error:
-            raise DamagedFileError(f"read {index}: {error}", RESTORE) from error
+            raise DamagedError(f"read {index}: {error}", RESTORE) from error
         ends = np.concatenate([np.zeros(1, np.int64), whole(table.column("end"), np.int64)])
         # As memoryviews, whose items are ints.
         self._ends = ends.data
@@ -48,6 +49,7 @@ class IncidenceFile:
         self._kept: dict[int, npt.NDArray[np.int32]] = {}
         self._bytes_kept = 0
         self._file = manifest.open_file(_POSITIONS)
+        self._size = sum(mask["size"] for mask in manifest["masks"])
 
     def rows(self, nodes: list[int]) -> npt.NDArray[np.int32]:
         """The positions of some rows, in the order of nodes."""
@@ -62,17 +64,23 @@ class IncidenceFile:
         try:
             content = self._file.read(4 * start, 4 * (end - start))
         except ValueError as error:
-            raise DamagedFileError(f"read {self._path}: row {row}: {error}", RESTORE) from error
+            raise DamagedError(f"read {self._path}: row {row}: {error}", RESTORE) from error
         except OSError as error:
             raise unreadable(self._path, error) from error
         computed = xxhash.xxh64_intdigest(content)
         if computed != self._checksums[row]:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"read {self._path}: row {row} has checksum {computed:016x}, expected "
                 f"{self._checksums[row]:016x}",
                 RESTORE,
             )
         found = np.frombuffer(content, np.int32)
+        if len(found) and not 0 <= found.min() <= found.max() < self._size:
+            raise DamagedError(
+                f"read {self._path}: row {row} has positions from {found.min()} to {found.max()}, "
+                f"expected below {self._size}",
+                RESTORE,
+            )
         if self._bytes_kept + found.nbytes <= _MOST_KEPT:
             self._kept[row] = found
             self._bytes_kept += found.nbytes

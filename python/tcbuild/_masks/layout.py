@@ -31,9 +31,6 @@ class MaskLayout:
         sizes: their numbers of positions
         form: `stacked`: [B, E] per mask; `concatenated`: [B * E], as PyG joins the graphs of a
             batch
-
-    Examples:
-        >>> layout = tcbuild.torch.MaskLayout(("gene",), (60,), form="concatenated")
     """
 
     names: tuple[str, ...]
@@ -177,7 +174,7 @@ def read_removals(
     the same genes are read once. Sample b deletes genes[ptr[b]:ptr[b + 1]].
     """
     size, count = len(indices), len(datasets)
-    if all(dataset.has_plain_masks for dataset in datasets):
+    if all(dataset._has_plain_masks for dataset in datasets):
         buffer = np.empty(size * sum(layout.sizes), np.uint8)
         rows = [*layout.rows(torch.from_numpy(buffer), size).values()]
         masks = [row.numpy() for row in rows]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tcbuild._files.manifest import RESTORE
 from tcbuild._graph.graph import CellGraph
 from tcbuild._masks.rules import compile_rule, holds
-from tcbuild.errors import DamagedFileError
+from tcbuild.errors import DamagedError
 
 
 class Rows(Protocol):
@@ -70,7 +70,7 @@ def compile_rules(graph: CellGraph) -> list[tuple[int, ...]]:
         try:
             compiled.append(compile_rule(text, genes))
         except ValueError as error:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"read the gpr rule {text!r} of reaction {name}: {error}", RESTORE
             ) from error
     return compiled

@@ -16,7 +16,7 @@ from tcbuild._files.remote import Url
 from tcbuild._files.shard_file import ShardFile
 from tcbuild._masks.codecs import CODECS
 from tcbuild._masks.masks import Bytes, Positions
-from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
+from tcbuild.errors import DamagedError
 
 _COUNT = struct.Struct("<I")
 _ENTRY = struct.Struct("<II")  # end of a payload, and its checksum
@@ -37,7 +37,7 @@ class ShardMasks:
         self._size = sum(mask["size"] for mask in manifest["masks"])
         kind = manifest["variant"], manifest["codec"]
         if kind not in CODECS:
-            raise ManifestError(
+            raise DamagedError(
                 f"read {manifest.folder}: codec {kind[1]!r} of {kind[0]} is unknown", RESTORE
             )
         self._decode = CODECS[kind]
@@ -72,7 +72,7 @@ class ShardMasks:
         except OSError as error:
             raise unreadable(self._path(number), error) from error
         except (ValueError, struct.error) as error:
-            raise DamagedRecordError(
+            raise DamagedError(
                 f"read {self._path(number)}: sample {index}: {error}", RESTORE
             ) from error
 
@@ -96,7 +96,7 @@ class ShardMasks:
                 data, range(shard["first"], shard["first"] + shard["samples"], self._per_value)
             )
         except (ValueError, struct.error) as error:
-            raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
+            raise DamagedError(f"open {path}: {error}", RESTORE) from error
         except OSError as error:
             raise unreadable(path, error) from error
         self._files[number] = file

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tcbuild._table.columns import ends, mixed, numbers, view
 from tcbuild._table.columns import missing as where_missing
-from tcbuild._table.samples import Samples
+from tcbuild._table.sample_columns import SampleColumns
 from tcbuild.errors import unknown_name
 
 _LISTED = 3  # groups in an error
@@ -65,9 +65,9 @@ def match(
         if name not in dataset.attribute_names:
             raise unknown_name("attribute", name, dataset.attribute_names, "match controls: ")
     rows = np.concatenate([dataset.indices, pool.indices])
-    groups = groups_of(dataset.whole[rows].samples, by)
+    groups = groups_of(dataset.whole[rows], by)
     groups, of_pool = groups[: len(dataset)], groups[len(dataset) :]
-    places = np.flatnonzero(wildtypes_of(pool.samples, dataset._kinds.attribute))
+    places = np.flatnonzero(wildtypes_of(pool, dataset._kinds.attribute))
     without = np.flatnonzero(~np.isin(groups, of_pool[places]))
     if without.size and not mark:
         values = [dataset[without].attribute(name) for name in by]
@@ -85,11 +85,11 @@ def match(
     return groups, Controls(places, of_pool[places])
 
 
-def groups_of(samples: Samples, by: Sequence[str]) -> npt.NDArray[np.int64]:
+def groups_of(samples: SampleColumns, by: Sequence[str]) -> npt.NDArray[np.int64]:
     """A number for each sample, the same for those that agree in the columns. A missing value is a
     value of its own.
     """
-    groups = np.zeros(len(samples), np.int64)
+    groups = np.zeros(len(samples._rows), np.int64)
     for column in samples.to_arrow(by).combine_chunks().columns if by else ():
         codes = np.unique(_values(column), return_inverse=True)[1]
         groups = np.unique(groups * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
@@ -107,7 +107,7 @@ def _values(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return codes
 
 
-def wildtypes_of(samples: Samples, kinds: str) -> npt.NDArray[np.bool_]:
+def wildtypes_of(samples: SampleColumns, kinds: str) -> npt.NDArray[np.bool_]:
     """Which samples perturb no gene, bool [N].
 
     kinds: the attribute with the kinds of perturbations, which is missing where there is none, or
@@ -118,5 +118,5 @@ def wildtypes_of(samples: Samples, kinds: str) -> npt.NDArray[np.bool_]:
         found.append(np.diff(ends(chunk)) == 0)
     wildtypes = np.concatenate([np.empty(0, bool), *found])
     if kinds:
-        wildtypes &= np.array([text is None for text in samples[kinds]], bool)
+        wildtypes &= np.array([text is None for text in samples.column(kinds)], bool)
     return wildtypes

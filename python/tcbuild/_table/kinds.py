@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tcbuild._files.manifest import RESTORE, Manifest
-from tcbuild.errors import DamagedFileError
+from tcbuild.errors import DamagedError
 
 _MOST = 127  # of kinds that int8 can number
 _MEMO = 1 << 16  # texts whose codes are kept
@@ -93,7 +93,7 @@ class Kinds:
             codes = [self._codes[kind.lower()] for kind in parts[:deleted]]
             kept_codes = [self._codes[kind.lower()] for _, _, kind in kept]
         except (KeyError, ValueError) as error:
-            raise DamagedFileError(
+            raise DamagedError(
                 f"read {self._folder}: attribute {self.attribute!r}: {error}", RESTORE
             ) from error
         return (

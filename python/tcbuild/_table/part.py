@@ -21,7 +21,7 @@ import pyarrow as pa
 from tcbuild._files.checked_file import BLOCK, CheckedFile
 from tcbuild._files.manifest import RESTORE
 from tcbuild._lazy import lazy_property
-from tcbuild.errors import DamagedFileError
+from tcbuild.errors import DamagedError
 
 _MAGIC = b"ARROW1"
 _END = struct.Struct(f"<i{len(_MAGIC)}s")  # length of the footer before it, and the magic
@@ -213,7 +213,7 @@ def _as_damage(file: CheckedFile) -> Iterator[None]:
         raise _misfit(file, f"{error}".partition("\n")[0]) from error
 
 
-def _misfit(file: CheckedFile, found: str) -> DamagedFileError:
-    return DamagedFileError(
+def _misfit(file: CheckedFile, found: str) -> DamagedError:
+    return DamagedError(
         f"read {file.path}: {found:.200}, expected what manifest.json says", RESTORE
     )

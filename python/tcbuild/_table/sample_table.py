@@ -31,7 +31,7 @@ from tcbuild._table.columns import (
     within_parts,
 )
 from tcbuild._table.part import Part
-from tcbuild.errors import DamagedFileError
+from tcbuild.errors import DamagedError
 
 # Bytes of record batches as they are stored; decoded they have up to four times as many.
 _CACHED = 16 << 20
@@ -221,9 +221,7 @@ class SampleTable:
                 raise ValueError(f"it does not end with the logical content {end:.64}")
             return split_sums(content[: len(content) - len(end)], sizes)
         except ValueError as error:
-            raise DamagedFileError(
-                f"read {self._manifest.folder / name}: {error}", RESTORE
-            ) from error
+            raise DamagedError(f"read {self._manifest.folder / name}: {error}", RESTORE) from error
 
     @lazy_property
     def _part(self) -> Callable[[int], Part]:

@@ -21,7 +21,7 @@ from tcbuild._table.columns import ranks
 from tcbuild._table.controls import Controls, match, random_numbers
 from tcbuild._table.rows import positions, selected, selects_several
 from tcbuild.anndata._samples import CellSamples
-from tcbuild.errors import AnnDataError
+from tcbuild.errors import InputError
 
 
 class Cells:
@@ -53,7 +53,7 @@ class Cells:
             those of `dataset`, so the cells of a part have controls of that part
 
     Raises:
-        AnnDataError: the file is damaged, lacks a cell or a matrix, or stores the matrix by columns
+        InputError: the file is damaged, lacks a cell or a matrix, or stores the matrix by columns
         ValueError: a group of cells has no control
         UnknownNameError: the dataset has no such attribute
 
@@ -93,7 +93,7 @@ class Cells:
         self._rows, self._numbers = self._rows_of(self.stored, names), self.stored.indices
         self._shape = open_matrix(self.path, self.place).shape
         if self._shape[0] != len(names):
-            raise AnnDataError(
+            raise InputError(
                 f"read {self.place} of {self.path}: found {self._shape[0]:,} rows, expected "
                 f"{len(names):,}, as obs has",
                 "write the file again",
@@ -184,7 +184,7 @@ class Cells:
         if values.dtype.kind != "u" or values.dtype.itemsize < 8:
             return values.astype(np.promote_types(values.dtype, np.int8), copy=False)
         if values.size and int(values.max()) > np.iinfo(np.int64).max:
-            raise AnnDataError(
+            raise InputError(
                 f"read {self.place} of {self.path}: found {int(values.max()):,} of type uint64, "
                 "expected numbers that fit into int64",
                 "write the matrix with another type",
@@ -198,10 +198,10 @@ class Cells:
 
     def _rows_of(self, samples: Dataset, names: pa.Array) -> npt.NDArray[np.int64]:
         """The row of each sample's cell."""
-        ids = samples.samples.to_arrow([SAMPLE_ID]).column(0)
+        ids = samples.to_arrow([SAMPLE_ID]).column(0)
         rows = ranks(ids, names.cast(ids.type)).astype(np.int64)
         if (without := np.flatnonzero(rows < 0)).size:
-            raise AnnDataError(
+            raise InputError(
                 f"find cells in {self.path}: {len(without):,} of {len(rows):,} samples have none "
                 f"of its {len(names):,}, the first is {ids[int(without[0])].as_py()!r:.100}",
                 "give the file that the dataset was built from: a sample's id is its cell's name "
@@ -221,7 +221,7 @@ def _names(path: Path) -> pa.Array:
     """The names of a file's cells."""
     found = pa.array([str(name) for name in read_names(path)], pa.string())
     if (repeated := len(found) - len(found.unique())) > 0:
-        raise AnnDataError(
+        raise InputError(
             f"read obs of {path}: {repeated:,} names of cells repeat others, so a sample could be "
             "any of several cells",
             "adata.obs_names_make_unique(), write the file, and build the dataset from it",

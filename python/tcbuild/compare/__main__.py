@@ -35,7 +35,7 @@ from tcbuild import _program
 from tcbuild._files.scratch import scratch_beside
 from tcbuild.compare._report import Result, page, recommendation, storage_table, training_table
 from tcbuild.compare._train import Row, measure, model_of
-from tcbuild.errors import DatasetError, DifferenceError
+from tcbuild.errors import DamagedError, DatasetError
 
 
 def main() -> None:
@@ -138,7 +138,7 @@ def _run_rounds(results: list[Result], options: argparse.Namespace, loads: list[
                 continue
             loss = each.rounds[-1]["first_loss"]
             if abs(loss - (other := losses.setdefault(each.row.batch, loss))) > abs(other) / 1000:
-                raise DifferenceError(
+                raise DamagedError(
                     f"train {each.name}: found a first loss of {loss:.6g}, expected {other:.6g}",
                     "compare datasets of the same graph and samples; tcbuild diff tells them apart",
                 )

@@ -8,14 +8,12 @@ from html import escape
 from statistics import median
 from typing import Any, NamedTuple
 
-from tcbuild._program import as_html
 from tcbuild.compare._train import Row
 
 _HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>tcbuild compare</title>
 <meta name="viewport" content="width=device-width"><style>:root { color-scheme: light dark }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 2rem auto; padding: 0 1rem }
-table { display: block; overflow-x: auto; border-collapse: collapse }
-th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; border-top: 1px solid #8884 }
+pre { overflow-x: auto }
 svg { width: 100%; max-width: 34rem } text { font-size: 11px; fill: currentColor }</style>"""
 
 
@@ -131,4 +129,5 @@ def page(lines: Sequence[str], results: Sequence[Result]) -> str:
             ends = f"M{x(rates[0])} {y + 10}H{x(rates[-1])}"
             parts.append(f'<path d="{ends}" stroke="#3d9bd0" stroke-width="4"/>')
             parts.append(f'<circle cx="{x(median(rates))}" cy="{y + 10}" r="4" fill="#0072b2"/>')
-    return f"{_HEAD}{''.join(parts)}</svg>{as_html(lines)}</html>\n"
+    text = escape("\n".join(lines))
+    return f"{_HEAD}{''.join(parts)}</svg><pre>{text}</pre></html>\n"

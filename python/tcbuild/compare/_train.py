@@ -8,7 +8,6 @@ import time
 from argparse import Namespace
 from collections import namedtuple
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -45,8 +44,11 @@ class Model(nn.Module):
             for _ in range(layers)
         )
         self.head = nn.Linear(hidden, 1)
-        self.edges = None if form in ("shared", "filtered") else tt.CellGraph(dataset, self.names)
-        on_device = self.edges is not None and dataset.variant == "incidence"
+        self.whole = form not in ("shared", "filtered")
+        for number, name in enumerate(self.names if self.whole else ()):
+            edges = torch.from_numpy(dataset.graph.edges[name]).long()
+            self.register_buffer(f"edges{number}", edges, persistent=False)
+        on_device = self.whole and dataset.variant == "incidence"
         self.generator: Any = tt.MaskGenerator(dataset) if on_device else None
 
     def loader(self, view: tcbuild.Dataset, batch_size: int, **options: Any) -> Any:
@@ -58,12 +60,16 @@ class Model(nn.Module):
         if self.form == "shared":
             return batch.keep["gene"], lambda x, name: tt.propagate(x, batch, name)
         masks = batch.masks if self.generator is None else self.generator(batch)
-        whole, kept = self.edges, partial(batch.edge_index, filtered=True)
-        ends = whole.edge_index if whole else {name: kept(name) for name in self.names}
+        ends = {
+            name: self.get_buffer(f"edges{number}")
+            if self.whole
+            else batch.edge_index(name, filtered=True)
+            for number, name in enumerate(self.names)
+        }
 
         def neighbours(x: Tensor, name: str) -> Tensor:
             source, target = ends[name]
-            if whole:
+            if self.whole:
                 messages = x[:, source] * masks[name][:, :, None]
                 return torch.zeros_like(x).index_add(1, target, messages)
             nodes = x.flatten(0, 1)
@@ -93,7 +99,7 @@ def measure(row: Row, path: str, options: Namespace) -> dict[str, Any]:
     torch.manual_seed(0)
     on_card = row.device != "cpu"
     began, dataset = time.perf_counter(), tcbuild.open(path)
-    dataset.read_removed(0)
+    dataset._read_removed(0)
     opened = time.perf_counter() - began
     model = model_of(options.model)(dataset, row.form, options.hidden, options.layers)
     optimizer = torch.optim.Adam(model.to(row.device).parameters())

@@ -62,9 +62,8 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
         return [of._table.ids([index])[0] for of, index in zip(stored, indices)]
 
     @property
-    def mask_basis(self) -> str:
-        """Graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)."""
-        return self._packed.graph.stored.mask_basis
+    def _mask_basis(self) -> str:
+        return self._packed.graph.stored._mask_basis
 
     @property
     def phenotypes(self) -> Tensor:
@@ -211,7 +210,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
         with torch.inference_mode(False):
             alone = graph.tensors(self._packed.keys, 1, self._device())
         if "num_graphs" in self._global_store:  # as torchcell's batches of the whole graph have it
-            data.sample_id, data.mask_basis = self.sample_id[index], self.mask_basis
+            data.sample_id, data.mask_basis = self.sample_id[index], self._mask_basis
         for kind in (None, *self.node_types, *self.edge_types):
             own, target = store_of(self, kind), store_of(data, kind)
             for key in own.keys():

@@ -18,10 +18,10 @@ from tcbuild.pyg._batch import Batch
 from tcbuild.pyg._dataset import Dataset, Rows
 from tcbuild.pyg._graph import Keys, Kind
 from tcbuild.pyg._packed import Lengths, Packed, Small, Values, store_of
-from tcbuild.torch._attributes import Attributes, perturbed_of
+from tcbuild.torch._attributes import Attributes, known, perturbed_of
 
 _SHAPE = {"edge_index", "hyperedge_index", "num_nodes", "num_edges"}  # all samples have the same
-_JOINED = ("mask_basis", "phenotypes", "statistics", "graph_processor", "attributes")
+_JOINED = ("mask_basis", "phenotypes", "statistics", "graph_processor")
 
 
 class Collater:
@@ -33,6 +33,7 @@ class Collater:
 
     Args:
         follow_batch: keys of node types for which the batch has KEY_batch and KEY_ptr, too
+        attributes: names of those that the batch has, for `batch.attribute(name)`
 
     Examples:
         >>> samples = tcbuild.pyg.Dataset(dataset)
@@ -41,9 +42,11 @@ class Collater:
 
     always: tuple[str, ...] = ("deleted",)
 
-    def __init__(self, follow_batch: Sequence[str] | str | None = None):
+    def __init__(
+        self, follow_batch: Sequence[str] | str | None = None, attributes: Sequence[str] = ()
+    ):
         wanted = [follow_batch] if isinstance(follow_batch, str) else follow_batch or ()
-        self.follow_batch = [*wanted]
+        self.follow_batch, self.attributes = [*wanted], attributes
 
     def __call__(self, samples: Any) -> Any:
         if isinstance(samples, CellSamples):
@@ -99,7 +102,7 @@ class Collater:
         packed = replace(
             packed,
             follow=follow,
-            attributes=Attributes(stored, indices, packed.terms.attributes),
+            attributes=Attributes(stored, indices, known(self.attributes, stored[0])),
             perturbed=perturbed_of(stored, indices, genes, ptr),
         )
         if not packed.masked <= {"gene"}:

@@ -19,7 +19,6 @@ from tcbuild._table.rows import positions
 from tcbuild.errors import unknown_name
 from tcbuild.pyg._graph import Graph, Keys
 from tcbuild.pyg._packed import Lengths, Packed, Small, Terms, Values
-from tcbuild.torch._attributes import known
 
 
 class Sample(Small):
@@ -41,7 +40,6 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         phenotypes: those in y, in this order; by default all that are no statistics
         transform: what is done with each sample, as in torch_geometric; it may be set later too.
             Each sample is then made whole, in 2 ms for a yeast graph
-        attributes: names of those that batches have, for `batch.attribute(name)`
 
     Examples:
         >>> samples = tcbuild.pyg.Dataset("cell/dataset", phenotypes=["fitness"])
@@ -60,11 +58,9 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         dataset: tcbuild.Dataset | str | Path,
         phenotypes: Sequence[str] | None = None,
         transform: Callable[[Any], Any] | None = None,
-        attributes: Sequence[str] = (),
     ):
         self.stored = as_dataset(dataset)
         self.transform = transform
-        self.attributes = known(attributes, self.stored)
         self.graph = self.graph_type(self.stored)
         self.phenotypes = self._chosen(phenotypes)
 
@@ -73,25 +69,23 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         known = self.stored.phenotypes
         if phenotypes is None:
             return [name for name, each in known.items() if not each.statistic_of]
-        if isinstance(phenotypes, str):
-            raise TypeError(
-                f"open {self.stored.path}: phenotypes {phenotypes!r}\n"
-                f"hint: pass a list of names: [{phenotypes!r}]"
-            )
-        for name in phenotypes:
+        for name in self._listed("phenotypes", phenotypes):
             if name not in known:
                 raise unknown_name("phenotype", name, known)
         return list(phenotypes)
+
+    def _listed(self, what: str, names: Sequence[str]) -> Sequence[str]:
+        if isinstance(names, str):
+            raise TypeError(
+                f"open {self.stored.path}: {what} {names!r}\n"
+                f"hint: pass a list of names: [{names!r}]"
+            )
+        return names
 
     @property
     def cell_graph(self) -> HeteroData:
         """The graph that all samples share; change it to change all samples."""
         return self.graph.data
-
-    @property
-    def mask_basis(self) -> str:
-        """Graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)."""
-        return self.stored.mask_basis
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__.partition('._')[0]}.Dataset of {self.stored!r}>"
@@ -156,11 +150,10 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def _terms(self) -> Terms:
         return Terms(
             self.stored.path,
-            self.mask_basis,
+            self.stored._mask_basis,
             self.phenotypes,
             self.statistics,
             self.graph_processor,
-            self.attributes,
         )
 
     def _keys(self) -> Keys:

@@ -24,6 +24,7 @@ class DataLoader(ResumableLoader):
         batch_size: samples per batch
         shuffle: whether torch draws an order
         follow_batch: see Collater
+        attributes: see Collater
         **options: torch's, and `device`, where batches are made; without it they stay small until
             `.to(device)` or any access
 
@@ -31,7 +32,7 @@ class DataLoader(ResumableLoader):
         >>> loader = tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset), batch_size=28)
     """
 
-    collater: Callable[[Any], Any] = Collater
+    collater: Callable[..., Any] = Collater
     dataset_type: type[Dataset] = Dataset
 
     def __init__(
@@ -40,11 +41,12 @@ class DataLoader(ResumableLoader):
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         follow_batch: Sequence[str] | str | None = None,
+        attributes: Sequence[str] = (),
         **options: Any,
     ):
         options.pop("collate_fn", None)  # Lightning passes on the one that it finds
-        self.follow_batch = follow_batch  # where Lightning looks for it
-        collate = self.collater(follow_batch)
+        self.follow_batch, self.attributes = follow_batch, attributes  # where Lightning looks
+        collate = self.collater(follow_batch, attributes)
         if isinstance(found := opened(dataset), tcbuild.Dataset):
             found = self.dataset_type(found)
         super().__init__(found, batch_size, shuffle, collate_fn=collate, **options)

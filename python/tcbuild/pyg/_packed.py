@@ -32,7 +32,6 @@ class Terms(NamedTuple):
     phenotypes: list[str]
     statistics: list[str]
     graph_processor: str
-    attributes: tuple[str, ...]
 
 
 @dataclass(eq=False)
@@ -242,7 +241,7 @@ def _finish(data: HeteroData, packed: Packed) -> None:
     """Marks the deleted genes with the graph that they belong to."""
     for key in ("deleted", "perturbation_indices"):
         if torch.is_tensor(genes := data["gene"].get(key)):
-            mark_basis(genes, packed.graph.stored.mask_basis)
+            mark_basis(genes, packed.graph.stored._mask_basis)
 
 
 def store_of(data: HeteroData, kind: Kind) -> Any:

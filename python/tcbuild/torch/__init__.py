@@ -12,9 +12,7 @@ Examples:
 from tcbuild.errors import missing_package as _missing_package
 
 try:
-    from tcbuild._masks.layout import Form, MaskLayout
     from tcbuild.torch._batch import Batch, collate
-    from tcbuild.torch._cell_graph import CellGraph
     from tcbuild.torch._loader import DataLoader
     from tcbuild.torch._mask_generator import MaskGenerator
     from tcbuild.torch._order import Order
@@ -25,11 +23,8 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "Batch",
-    "CellGraph",
     "DataLoader",
-    "Form",
     "MaskGenerator",
-    "MaskLayout",
     "Order",
     "collate",
     "propagate",

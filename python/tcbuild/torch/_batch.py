@@ -55,7 +55,6 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
             errors (dataset.phenotypes says which), so select your targets by name:
             `batch.phenotype("fitness")`
         phenotype_names: in the order of the dataset
-        mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
         perturbed: int64 [P], the genes that each sample perturbs, deleted or not; None, as the next
             two, in a set without kinds of perturbations
         perturbed_kinds: int8 [P], the kind of each, an index of tcbuild.Dataset.kinds, -1 if it is
@@ -78,7 +77,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
     deleted_batch: Tensor
     phenotypes: Tensor
     phenotype_names: list[str]
-    mask_basis: str
+    _mask_basis: str
     perturbed: Tensor | None = None
     perturbed_kinds: Tensor | None = None
     perturbed_ptr: Tensor | None = None
@@ -89,7 +88,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
     _attributes: Attributes | None = None
 
     def __post_init__(self) -> None:
-        mark_basis(self.deleted, self.mask_basis)
+        mark_basis(self.deleted, self._mask_basis)
 
     def __len__(self) -> int:
         return len(self.sample_indices)
@@ -265,7 +264,7 @@ def collate(
         torch.from_numpy(np.repeat(np.arange(len(indices)), np.diff(ptr))),
         torch.from_numpy(phenotypes),
         datasets[0].phenotype_names,
-        datasets[0].mask_basis,
+        datasets[0]._mask_basis,
         every,
         kinds,
         ends,
@@ -308,8 +307,8 @@ def _difference(found: tcbuild.Dataset, expected: tcbuild.Dataset) -> str:
         if sizes.get(name) != others.get(name):
             counts = [f"{of[name]:,} positions" if name in of else "none" for of in (sizes, others)]
             return f"mask {name}: {counts[0]}, expected {counts[1]}"
-    for what in ("mask_basis", "phenotype_names", "kinds"):
+    for what in ("_mask_basis", "phenotype_names", "kinds"):
         values = getattr(found, what), getattr(expected, what)
         if values[0] != values[1]:
-            return f"{what} {values[0]}, expected {values[1]}"
+            return f"{what.lstrip('_')} {values[0]}, expected {values[1]}"
     return ""

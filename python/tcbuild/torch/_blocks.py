@@ -161,8 +161,14 @@ class Blocks:
 
     @classmethod
     def find(cls, stored: tcbuild.Dataset, token: str) -> Any:
-        """The one of a token, made if there is none."""
-        return cls._known.get(token) or cls(stored, token)
+        """The one of a token, made if there is none. Another process opens the files of the dataset
+        that asked last: those of an earlier one may be gone.
+        """
+        found = cls._known.get(token)
+        if found is None:
+            return cls(stored, token)
+        found.stored = stored.whole
+        return found
 
     @property
     def lock(self) -> Any:
@@ -205,8 +211,8 @@ class Edges(Blocks):
     @classmethod
     def of(cls, stored: tcbuild.Dataset) -> Edges:
         # They live as long as a dataset of theirs: batches come and go.
-        known = vars(stored._cell)
-        found: Edges = known.setdefault("edges", cls.find(stored, stored.mask_basis))
+        found: Edges = cls.find(stored, stored._mask_basis)
+        vars(stored._cell)["edges"] = found
         return found
 
     def of_type(self, name: str) -> npt.NDArray[np.int32]:

@@ -62,14 +62,14 @@ class FilteredEdges:
             >>> edges = batch.edge_index("gene__physical__gene", filtered=True)
         """
         check_choice(filtered, relabel, edge_weight)
-        name, masks = joined_name(name), self._flat_masks()
+        name = joined_name(name)
         edge_index = self._block(name)
-        if name not in masks:
+        if not filtered and not edge_weight:
+            return edge_index
+        if name not in (masks := self._flat_masks()):
             raise unknown_name("mask", name, masks)
         if edge_weight:
             return edge_index, masks[name].to(torch.get_default_dtype())
-        if not filtered:
-            return edge_index
         if not relabel:
             positions = kept_positions(masks[name], lambda: self._removed().kept(name))
             return edge_index.index_select(1, positions)

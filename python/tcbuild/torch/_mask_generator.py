@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 import tcbuild
 from tcbuild._dataset import as_dataset
-from tcbuild._graph.graph import RMR, ends_that_count
+from tcbuild._graph.graph import RMR
 from tcbuild._masks.incidence import CSR
 from tcbuild._masks.layout import Form, MaskLayout
 from tcbuild.errors import ByName
@@ -70,13 +70,13 @@ class MaskGenerator(nn.Module):
         graph, incidence = stored.graph, stored.incidence
         self.layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), form)
         self.genes = len(graph.nodes["gene"])
-        self.mask_basis = stored.mask_basis
+        self._mask_basis = stored._mask_basis
 
         # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at
         # genes.
         own = CSR(np.arange(self.genes + 1, dtype=np.int32), np.arange(self.genes, dtype=np.int32))
         rows = {"gene": own} | {
-            name: csr for name, csr in incidence.items() if "gene" in ends_that_count(name)
+            name: csr for name, csr in incidence.items() if "gene" in graph.ends[name]
         }
         names, ends = [*rows], [csr.offsets[: self.genes + 1] for csr in rows.values()]
         positions = [csr.positions[: end[-1]] for csr, end in zip(rows.values(), ends)]
@@ -99,7 +99,7 @@ class MaskGenerator(nn.Module):
         self.at_reactions = [
             (name, side)
             for name in graph.edges
-            for side, node_type in enumerate(ends_that_count(name))
+            for side, node_type in enumerate(graph.ends[name])
             if node_type == "reaction"
         ]
         for name, side in self.at_reactions:
@@ -141,26 +141,23 @@ class MaskGenerator(nn.Module):
         masks = self.layout.views(self._masks(genes, ptr), ptr.size(0) - 1)
         return masks if compiling else ByName("mask", masks)
 
-    def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
+    def _deleted(self, batch: Any) -> tuple[Tensor, Tensor | None]:
         """Perturbation indices and ptr of a batch with the generator's graph and rule."""
-        if isinstance(batch, Batch):
-            found = {batch.mask_basis}
-        else:
-            basis = getattr(batch, "mask_basis", "unknown")
-            found = {basis} if isinstance(basis, str) else set(basis)
-        self._check_basis(found)
         if hasattr(batch, "deleted_genes"):  # a batch of tcbuild's, which stays packed
+            self._check_basis({batch._mask_basis})
             genes, ptr = batch.deleted_genes()
             return genes, ptr
+        basis = getattr(batch, "mask_basis", "unknown")
+        self._check_basis({basis} if isinstance(basis, str) else set(basis))
         gene = batch["gene"]
         key = "deleted" if "deleted" in gene else "perturbation_indices"  # as torchcell has it
         return gene[key], getattr(gene, f"{key}_ptr", None)
 
     def _check_basis(self, found: set[str]) -> None:
-        if other := sorted(found - {self.mask_basis}):
+        if other := sorted(found - {self._mask_basis}):
             raise ValueError(
                 f"make masks: found a batch of another graph or reaction rule: {other[0]}"
-                f", expected {self.mask_basis}\n"
+                f", expected {self._mask_basis}\n"
                 "hint: make the generator from the batch's dataset, or build both datasets with "
                 "one graph and reaction rule"
             )

@@ -180,7 +180,7 @@ def samples_of(dataset: Any) -> str:
     content, table, rows = stored.manifest["logical_content"], stored._table, stored._rows
     if isinstance(table, Combinations):
         classes = [(genes.tolist(), least, most) for genes, least, most in table.classes]
-        content = f"{stored.mask_basis} {table.k} of {classes}"
+        content = f"{stored._mask_basis} {table.k} of {classes}"
     chosen = str(rows) if isinstance(rows, range) else xxhash.xxh3_128_hexdigest(rows.tobytes())
     return f"{len(stored):,} {xxhash.xxh3_128_hexdigest(f'{content} {chosen}'.encode())[:16]}"
 

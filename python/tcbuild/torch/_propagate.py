@@ -16,7 +16,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
-from tcbuild._graph.graph import ends_that_count
 from tcbuild.torch._filtered import joined_name
 from tcbuild.torch._shared import Adjacency, Rows, SharedGraph
 
@@ -86,7 +85,8 @@ def propagate(
 
 def _kept(batch: SharedGraph, name: str, keep: Tensor | Mapping[str, Tensor] | None) -> Kept:
     """What counts at both ends of an edge type."""
-    types = ends_that_count(name)
+    ends = batch._of_graph().stored.graph.ends[name]
+    types = [end for end in ends if end is not None]
     if isinstance(keep, Tensor):
         if len({*types}) > 1:
             raise ValueError(
@@ -95,8 +95,8 @@ def _kept(batch: SharedGraph, name: str, keep: Tensor | Mapping[str, Tensor] | N
             )
         keep = {types[0]: keep}
     both = {**batch.keep, **(keep or {})}
-    found = [both[node_type] for node_type in types]
-    return found[0], found[1] if len(found) > 1 else None
+    source, target = (None if end is None else both[end] for end in ends)
+    return source, target
 
 
 def _check(x: Tensor, edges: Adjacency, weight: Tensor | None, kept: Kept, size: int) -> None:

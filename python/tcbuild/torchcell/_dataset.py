@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,16 +21,14 @@ from tcbuild.pyg._packed import Lengths, Values
 from tcbuild.torchcell._experiments import Experiments
 from tcbuild.torchcell._gene_ontology import perturbed_ontology
 from tcbuild.torchcell._graph import Graph
-from tcbuild.torchcell._subgraph import subgraph
 
 # torchcell's names of what makes samples.
 PROCESSORS = [
     "LazySubgraphRepresentation",
-    "SubgraphRepresentation",
     "Perturbation",
     "DCellGraphProcessor",
 ]
-_EDGELESS = PROCESSORS[2:]
+_EDGELESS = PROCESSORS[1:]
 
 # A list with an item per sample, or an array; and how much of it each sample has, -1 for none.
 Part = tuple[Any, npt.NDArray[np.int64]]
@@ -52,7 +49,7 @@ class Dataset(pyg.Dataset):
       `phenotype_stat_*`, which are not there if all are missing
     - reaction: w_growth, if the graph has it
     - edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
-    - data: sample_id, mask_basis (tcbuild.Dataset.mask_basis)
+    - data: sample_id, mask_basis (graph and reaction rule)
 
     Args:
         dataset: a tcbuild.Dataset, a view of one, or its folder
@@ -67,16 +64,12 @@ class Dataset(pyg.Dataset):
         transform: what is done with each sample, as in torch_geometric; it may be set later too. It
             may change a sample, or a copy.copy of it
         graph_processor: the name of torchcell's class that makes the samples.
-            SubgraphRepresentation, for models that take no masks: what is left of the graph, with
-            its nodes numbered again. x_pert has the features of the deleted genes, pert_mask of
-            edges between genes and of gpr says which are gone. Batches are those of
-            torch_geometric. The other two have no edges, and perturbed_genes instead of ids_pert.
+            The others have no edges, and perturbed_genes instead of ids_pert.
             Perturbation, for models that have the graph: genes alone, without x and node_ids, and
             with `phenotype_stat_*` also where all are missing. DCellGraphProcessor: genes without
             mask, and of a graph with gene_ontology its node_ids, num_nodes and
             go_gene_strata_state, float32 [annotations, 4] of term, gene, stratum and state, 0 where
             the gene is deleted. Follow that key in batches
-        attributes: names of those that batches have, for `batch.attribute(name)`
 
     Examples:
         >>> samples = tcbuild.torchcell.Dataset("cell/dataset", phenotypes=["fitness"])
@@ -93,7 +86,6 @@ class Dataset(pyg.Dataset):
         statistics: Sequence[str] | None = None,
         transform: Callable[[Any], Any] | None = None,
         graph_processor: str = PROCESSORS[0],
-        attributes: Sequence[str] = (),
     ):
         stored = as_dataset(dataset)
         if graph_processor not in PROCESSORS:
@@ -101,14 +93,9 @@ class Dataset(pyg.Dataset):
                 f"open {stored.path}: graph_processor {graph_processor!r}\n"
                 f"hint: pass one of {PROCESSORS}; others change the graph of each sample"
             )
-        if isinstance(statistics, str):
-            raise TypeError(
-                f"open {stored.path}: statistics {statistics!r}\n"
-                f"hint: pass a list of names: [{statistics!r}]"
-            )
         self._given = statistics
         self.graph_processor = graph_processor
-        super().__init__(stored, phenotypes, transform, attributes)
+        super().__init__(stored, phenotypes, transform)
 
     def _chosen(self, phenotypes: Sequence[str] | None) -> list[str]:
         """The targets; their statistics are chosen, too."""
@@ -120,15 +107,11 @@ class Dataset(pyg.Dataset):
                     f"open {path}: which of its {len(phenotypes)} phenotypes are targets?\n"
                     f"hint: pass phenotypes=, some of {phenotypes}"
                 )
-        if isinstance(phenotypes, str):
-            raise TypeError(
-                f"open {path}: phenotypes {phenotypes!r}\n"
-                f"hint: pass a list of names: [{phenotypes!r}]"
-            )
+        self._listed("phenotypes", phenotypes)
         statistics, of = self._given, self._experiments.statistics
         if statistics is None:
             statistics = [name for target in phenotypes for name in of if of[name] == target]
-        self.statistics = list(statistics)
+        self.statistics = list(self._listed("statistics", statistics))
         chosen = [*phenotypes, *self.statistics]
         if wrong := [name for name in chosen if name not in names or chosen.count(name) > 1]:
             raise ValueError(
@@ -177,11 +160,6 @@ class Dataset(pyg.Dataset):
         return self._experiments.by_gene
 
     @property
-    def is_any_deletion_gene_index(self) -> dict[str, list[int]]:
-        """The samples that delete each gene, going by the types of their perturbations."""
-        return self._experiments.by_deletion
-
-    @property
     def label_df(self) -> Any:
         """A pandas DataFrame of the targets: the sample in `index`, and of several experiments the
         last value.
@@ -191,36 +169,9 @@ class Dataset(pyg.Dataset):
         return pandas.DataFrame(self._experiments.label_table(self.phenotypes))
 
     @property
-    def phenotype_info(self) -> list[Any]:
-        """Per target an object whose model_fields have the default label_name and
-        label_statistic_name, as torchcell's classes do.
-        """
-        of = self._experiments.statistics
-        return [
-            SimpleNamespace(
-                model_fields={
-                    "label_name": SimpleNamespace(default=name),
-                    "label_statistic_name": SimpleNamespace(
-                        default=next((each for each in of if of[each] == name), None)
-                    ),
-                }
-            )
-            for name in self.phenotypes
-        ]
-
-    @property
-    def gene_set(self) -> list[str]:
-        """The graph's genes, sorted."""
-        return sorted(self.stored.genes)
-
-    def close_lmdb(self) -> None:
-        """Does nothing: no LMDB environment is open."""
-
-    @property
     def is_of_columns(self) -> bool:
         """Whether batches need no samples."""
-        whole_or_edgeless = PROCESSORS[0], "Perturbation"
-        return self.transform is None and self.graph_processor in whole_or_edgeless
+        return self.transform is None and self.graph_processor != "DCellGraphProcessor"
 
     @property
     def names_key(self) -> str:
@@ -260,15 +211,13 @@ class Dataset(pyg.Dataset):
         sample = super()._sample(stored)
         values = sample._packed.values
         if self.graph_processor == PROCESSORS[0]:
-            values[None] = {"sample_id": stored.id, "mask_basis": self.mask_basis}
-        if self.graph_processor in (PROCESSORS[0], "Perturbation"):
+            values[None] = {"sample_id": stored.id, "mask_basis": self.stored._mask_basis}
+        if self.graph_processor != "DCellGraphProcessor":
             return sample
         gene = {
             key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
             for key, value in values["gene"].items()
         }
-        if self.graph_processor == "SubgraphRepresentation":
-            return subgraph(self.cell_graph, stored, gene)
         removed = torch.zeros(len(self.stored.genes), dtype=torch.bool)
         removed[gene["perturbation_indices"]] = True
         gene |= {"num_nodes": len(removed), "pert_mask": removed}

@@ -269,14 +269,7 @@ class Experiments:
 
     @lazy_property
     def by_gene(self) -> dict[str, list[int]]:
-        return self._by_gene(False)
-
-    @lazy_property
-    def by_deletion(self) -> dict[str, list[int]]:
-        return self._by_gene(True)
-
-    def _by_gene(self, deletions: bool) -> dict[str, list[int]]:
-        """The samples that perturb each gene, or only those where the type ends in deletion."""
+        """The samples that perturb each gene."""
         self._all_genes_are_known("which samples perturb them is")
         genes, lengths = self._deleted
         names, by_sample = np.array(self.stored.genes), np.split(genes, np.cumsum(lengths)[:-1])
@@ -287,7 +280,7 @@ class Experiments:
             if column.attribute("perturbation_type") in self.stored.attribute_names:
                 texts = self._noted(column, "perturbation_type")
             texts[self._perturbation_counts(column) == 0] = ""
-            flags = (_wanted(*each, deletions) for each in zip(texts[samples], counts.tolist()))
+            flags = (_wanted(*each) for each in zip(texts[samples], counts.tolist()))
             wanted = np.fromiter(chain.from_iterable(flags), bool, counts.sum())
             of_samples = [genes[:0], *(by_sample[sample] for sample in samples.tolist())]
             keys = names[np.concatenate(of_samples)]
@@ -326,16 +319,11 @@ class Experiments:
         return table
 
 
-def _wanted(types: str | None, genes: int, deletions: bool) -> list[bool]:
-    """For each gene that a sample deletes, whether an experiment with these types perturbs it, or
-    deletes it.
-    """
+def _wanted(types: str | None, genes: int) -> list[bool]:
+    """For each gene that a sample deletes, whether an experiment with these types perturbs it."""
     if not types:
         return [types is None] * genes
-    return [
-        any(kind.endswith("deletion") or not deletions for kind in text.split("+") if kind)
-        for text in types.split("|")
-    ]
+    return [any(text.split("+")) for text in types.split("|")]
 
 
 def _truths(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:

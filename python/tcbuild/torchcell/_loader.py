@@ -27,12 +27,13 @@ class LazyCollater(Collater):
     - gene: what each sample has of its own, one after the other
     - data: num_graphs
 
-    Batches of Perturbation's samples have only genes. Samples of SubgraphRepresentation and
-    DCellGraphProcessor become a Batch of torch_geometric.
+    Batches of Perturbation's samples have only genes. Samples of DCellGraphProcessor become a Batch
+    of torch_geometric.
 
     Args:
         follow_batch: keys of node types, such as perturbation_indices, for which the batch has
             KEY_batch and KEY_ptr
+        attributes: names of those that the batch has, for `batch.attribute(name)`
 
     Examples:
         >>> samples = tcbuild.torchcell.Dataset(dataset, phenotypes=["fitness"])
@@ -73,6 +74,7 @@ class DataLoader(PyGDataLoader):
         batch_size: samples per batch
         shuffle: whether torch draws an order
         follow_batch: see LazyCollater
+        attributes: see LazyCollater
         **options: torch's, and `device`
 
     Examples:

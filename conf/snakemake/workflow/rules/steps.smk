@@ -1,40 +1,14 @@
-# The outputs are copies and marks, so that Snakemake may delete them before it runs a rule again.
-# Exit code 75 means that a step was interrupted, or that an input changed: it is tried again, and
-# changed inputs are prepared by the next run.
-
-
-rule prepare:
-    input:
-        watched,
-    output:
-        plan=f"{RESULTS}/plan.json",
-    params:
-        states=states,
-        command=tcbuild(),
-        parts=config["parts"],
-        plan=f"{DATASET}/plan.json",
-    log:
-        f"logs/{config['dataset']}/prepare.log",
-    benchmark:
-        f"benchmarks/{config['dataset']}/prepare.tsv"
-    conda:
-        "../envs/tcbuild.yaml"
-    threads: 4
-    resources:
-        mem_mb=prepare_memory,
-        runtime=lambda wildcards, attempt: 60 * attempt,
-    shell:
-        "({params.command} --step prepare --parts {params.parts} workers={threads}"
-        " && cp {params.plan:q} {output.plan:q}) >{log:q} 2>&1"
+# The outputs are notes, which the steps print: sizes, for memory and time.
 
 
 rule build:
     input:
-        plan=f"{RESULTS}/plan.json",
+        # makes what the others share
+        lambda wildcards: [] if wildcards.part == "1" else f"{NOTES}/built-1.json",
     output:
-        touch(f"{RESULTS}/built/{{part}}"),
+        f"{NOTES}/built-{{part}}.json",
     params:
-        command=tcbuild(),
+        command=tcbuild("build"),
         parts=config["parts"],
     log:
         f"logs/{config['dataset']}/build-{{part}}.log",
@@ -45,20 +19,19 @@ rule build:
     threads: 4
     resources:
         mem_mb=memory("build"),
-        runtime=minutes("build"),
+        runtime=minutes,
     shell:
-        "{params.command} --step build --part {wildcards.part}/{params.parts} workers={threads}"
-        " >{log:q} 2>&1"
+        "{params.command} --part {wildcards.part}/{params.parts} workers={threads}"
+        " >{output:q} 2>{log:q}"
 
 
 rule verify:
     input:
-        plan=f"{RESULTS}/plan.json",
-        built=expand(f"{RESULTS}/built/{{part}}", part=PARTS),
+        expand(f"{NOTES}/built-{{part}}.json", part=PARTS),
     output:
-        touch(f"{RESULTS}/verified/{{part}}"),
+        f"{NOTES}/verified-{{part}}.json",
     params:
-        command=tcbuild(),
+        command=tcbuild("verify"),
         parts=config["parts"],
         device=config["device"],
     log:
@@ -70,32 +43,7 @@ rule verify:
     threads: 4
     resources:
         mem_mb=memory("verify"),
-        runtime=minutes("verify"),
+        runtime=minutes,
     shell:
-        "{params.command} --step verify --part {wildcards.part}/{params.parts} workers={threads}"
-        " device={params.device} >{log:q} 2>&1"
-
-
-rule publish:
-    input:
-        plan=f"{RESULTS}/plan.json",
-        verified=expand(f"{RESULTS}/verified/{{part}}", part=PARTS),
-    output:
-        expand(f"{RESULTS}/verify-{{variant}}.json", variant=config["variants"]),
-    params:
-        command=tcbuild(),
-        current=f"{DATASET}/current",
-        results=lambda wildcards, output: os.path.dirname(output[0]),
-    log:
-        f"logs/{config['dataset']}/publish.log",
-    benchmark:
-        f"benchmarks/{config['dataset']}/publish.tsv"
-    conda:
-        "../envs/tcbuild.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory("publish"),
-        runtime=minutes("publish"),
-    shell:
-        "({params.command} --step publish workers={threads}"
-        " && cp {params.current:q}/verify-*.json {params.results:q}) >{log:q} 2>&1"
+        "{params.command} --part {wildcards.part}/{params.parts} workers={threads}"
+        " device={params.device} >{output:q} 2>{log:q}"
