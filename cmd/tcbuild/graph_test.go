@@ -41,7 +41,9 @@ func TestGenesAlone(t *testing.T) {
 			for _, method := range []string{"edges", "incidence", "both"} {
 				must(t, dir, "verify", out, "--method", method)
 			}
-			must(t, dir, "diff", out, "table-of-samples")
+			if rule == "all" {
+				must(t, dir, "diff", out, "table-of-samples")
+			}
 		}
 	}
 }
