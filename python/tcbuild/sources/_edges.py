@@ -37,7 +37,8 @@ def add_edges(
         graph: has the nodes already
         relation: of edges between genes, or source type, relation and target type
         source: a path or a table; matrix reads one of cells
-        src, dst: the columns of nodes: any names of genes, ids of other nodes
+        src: the column of sources: any names of genes, ids of other nodes
+        dst: the column of targets
         undirected: whether a-b and b-a are one edge, which is stored as in its first row. Otherwise
             every row is an edge
         weight: a column of numbers

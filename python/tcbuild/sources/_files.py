@@ -110,7 +110,9 @@ def matrix(
 
     Args:
         file: a path. The header may leave out the name of the first column
-        separator, quote, skip: as of table
+        separator: as of table
+        quote: as of table
+        skip: as of table
         ignore: columns that are no genes, such as descriptions; those without a name are ignored
 
     Examples:

@@ -95,7 +95,9 @@ def add_names(
         source: a path or a table
         id: the column of ids, or of other known names. An unknown one is of a gene outside the
             graph
-        name, aliases, separator: as of genes
+        name: as of genes
+        aliases: as of genes
+        separator: as of genes
 
     Examples:
         >>> tcbuild.sources.add_names(graph, "uniprot.tsv", "gene", aliases=["accession"])
