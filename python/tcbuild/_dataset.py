@@ -417,7 +417,7 @@ class Dataset(Asked, SampleColumns):
             >>> genes, ptr, _ = triples.perturbations(range(4096))
             >>> classes = [(dataset.genes[:9], 1, 2), (dataset.genes[5:20], 1, 2)]
             >>> len(dataset.combinations(classes, size=3))
-            ...
+            605
         """
         table = combined(genes, k, size, self._cell.names)
         return self._with(

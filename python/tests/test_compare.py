@@ -101,7 +101,7 @@ def test_tables_mark_what_failed_and_what_is_extrapolated():
     (_, _, line, _) = storage_table([result([1]).storage], 100)
     assert "~" not in line
     html = page(table, [result([1]), failed])
-    assert html.count("<circle") == 1 and "<script" not in html and "<td>out of memory" in html
+    assert html.count("<circle") == 1 and "<script" not in html and "out of memory" in html
 
 
 def run(folder, *arguments):

@@ -474,6 +474,7 @@ def test_several_machines(tcbuild, dataset):
     pytest.importorskip("fsspec", reason="fsspec is not installed")
     blocks = sections("docs/sharing.md")["Several machines reading one dataset"]
     (_, stage), (_, remote) = blocks
+    (dataset.parent / "memory").mkdir()
     shell(tcbuild, dataset.parent, stage.replace("/dev/shm", "memory"))
     with served(dataset.parent) as server:
         exec(remote, {"address": f"{server.url}/memory/dataset"})
@@ -484,7 +485,8 @@ def test_several_machines(tcbuild, dataset):
 
 
 def check_another_organism(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    shown = tcbuild.run("inspect", folder / "human/graph").stdout
+    tcbuild.run("incidence", "--graph", folder / "human/graph", "--out", folder / "checked")
+    shown = tcbuild.run("inspect", folder / "checked").stdout
     assert re.findall(r"(gene__\w+__gene) +(\d+) ", shown)[:2] == [
         ("gene__reactome__gene", "1"),
         ("gene__string__gene", "1"),

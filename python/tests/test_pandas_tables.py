@@ -47,7 +47,7 @@ def build(tcbuild: Tcbuild, graph: Path, table: Path, *given) -> tuple[str, obje
         [*map(str, command), "--out", str(out), *map(str, given)], capture_output=True, text=True
     )
     assert done.returncode in (0, 3), done.stderr
-    return done.stderr, None if done.returncode else reader.open(out).samples.to_arrow().to_pandas()
+    return done.stderr, None if done.returncode else reader.open(out).to_arrow().to_pandas()
 
 
 @pytest.mark.parametrize("ending", [".arrow"])
