@@ -487,7 +487,7 @@ def test_several_machines(tcbuild, dataset):
 def check_another_organism(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     tcbuild.run("incidence", "--graph", folder / "human/graph", "--out", folder / "checked")
     shown = tcbuild.run("inspect", folder / "checked").stdout
-    assert re.findall(r"(gene__\w+__gene) +(\d+) ", shown)[:2] == [
+    assert re.findall(r"(gene__\w+__gene) +(\d+)", shown)[:2] == [
         ("gene__reactome__gene", "1"),
         ("gene__string__gene", "1"),
     ]
