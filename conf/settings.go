@@ -30,7 +30,7 @@ type Setting struct {
 
 // Settings are what one run is given.
 type Settings struct {
-	List      []Setting         // those of the file in its order, then the overrides
+	List      []Setting         // the file's in its order, then the overrides
 	variables map[string]string // the references to environment variables, by their values
 }
 

@@ -51,7 +51,9 @@ func (f *filler) addEdges(edges *ingest.Edges, start, genes uint32) {
 		if hasSource {
 			f.add(firstSource+src, start+uint32(i))
 		}
-		if dst := edges.Dst[i]; hasTarget && !(hasSource && source == target && src == dst) {
+		dst := edges.Dst[i]
+		isLoop := source == target && src == dst
+		if hasTarget && !(hasSource && isLoop) {
 			f.add(firstTarget+dst, start+uint32(i))
 		}
 	}

@@ -132,7 +132,7 @@ func (m *Manifest) SetColumns(columns ingest.Columns) {
 	m.SamplesPerPart, m.SamplesPerBatch = layout.PartSamples, layout.BatchSamples
 }
 
-// SetIncidence sets what the graph alone says: its masks, and the digest of what goes with each node.
+// SetIncidence sets the masks and the incidence digest, which follow from the graph alone.
 func (m *Manifest) SetIncidence(cache *incidence.Cache) {
 	m.Masks, m.IncidenceDigest = nil, IncidenceDigest(cache.Positions)
 	for _, mask := range cache.Layout.Masks {

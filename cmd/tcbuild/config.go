@@ -103,7 +103,7 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings) (unread []string, err
 }
 
 // findFlag finds the flag that a setting sets, and its key. Only settings of a perturbation set may
-// be in a section, where its file is called file. The flag is nil if there is none.
+// be in a section, where its file is called file. If no flag has the key, findFlag returns nil.
 func findFlag(byKey map[string]*pflag.Flag, setting string) (key string, flag *pflag.Flag) {
 	key, isInside := strings.CutPrefix(setting, perturbationKey+".")
 	if isInside && key == "file" {

@@ -44,7 +44,7 @@ func TestDiffOfVariants(t *testing.T) {
 	execute(t, f.dir, "diff", "masks", "graph").refused(t, 3, "open dataset graph")
 }
 
-// What differs is named: parts of the manifests, then the first sample.
+// diff names the parts of the manifests that differ, then the first sample that does.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -143,8 +143,8 @@ func mayBeThere(name, target string) bool {
 	return false
 }
 
-// What is checked is what is written: up/../new is not beside up, which is a link to a folder
-// elsewhere.
+// A command writes the path that it checked. If up links to a folder elsewhere, up/../new is beside
+// that folder, not beside up.
 func TestOutputsThroughLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -175,8 +175,8 @@ func TestOutputsThroughLinks(t *testing.T) {
 	}
 }
 
-// What a process left that was killed just after it had given an output its name is removed by the
-// next run with that output, whether there is anything to do or not.
+// A process that is killed just after renaming its output leaves a folder. The next run with that
+// output removes it, even if it has nothing to do.
 func TestLeftoversOfOutputs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -119,8 +119,8 @@ The first process to come makes what all parts share; the others wait.`+done, pa
 	verify := newStep(e, "verify", "Verify a part of the version",
 		`Verify a part of all variants, when all parts are built.`+done, part(true))
 	publish := newStep(e, "publish", "Make the version current",
-		`Make the version current whose parts are built and verified, or that is ready. Read all
-inputs: if they are not those of the key, the exit code is 75.`,
+		`Complete the version from its parts, unless it is ready, and make it current. Read every
+input in full; if one has changed since the key was printed, exit with 75.`,
 		func(ctx context.Context, o *rebuildOptions, r *rebuild.Rebuild) error {
 			result, err := r.Publish(ctx, o.step)
 			return printResult(e, r, result, err)

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What a command prints is not lost: a stdout that is closed or cannot be written to is an error
-// before any work.
+// A command fails before any work if its stdout is closed or cannot be written to.
 func TestClosedStdout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -26,8 +26,8 @@ const mostLinks = 40
 // folder may be missing. Whoever checks an output and whoever writes it both use this path, since
 // cleaning the other one could change its meaning. The last element is not followed.
 //
-// It is an error if another user's symbolic link decides where the output lands: if the last element
-// is one, or if a folder before it is one where everyone can make links. So is .. after something
+// It is an error if another user's symbolic link decides where the output lands: if the last
+// element is one, or a folder before it where everyone can make links. So is .. after something
 // that is not a folder.
 func Resolve(path string) (string, error) {
 	left, done := path, ""

@@ -71,7 +71,7 @@ func (r *Rebuild) Run(ctx context.Context) (*Result, error) {
 				return err
 			}
 		}
-		if err := r.begin(dir, want); err != nil {
+		if err := r.beginVersion(dir, want); err != nil {
 			return err
 		}
 		err := r.BuildPart(ctx, dir, all.Part)
@@ -179,8 +179,8 @@ func (r *Rebuild) discardIfUseless(dir string, err error) error {
 	return err
 }
 
-// begin makes the folder of an unfinished version, unless there is one to continue.
-func (r *Rebuild) begin(dir string, want *variants.Record) error {
+// beginVersion makes the folder of an unfinished version, unless there is one to continue.
+func (r *Rebuild) beginVersion(dir string, want *variants.Record) error {
 	if err := os.MkdirAll(filepath.Join(dir, jobsName), 0o777); err != nil {
 		return fmt.Errorf("rebuild %s: %w", r.Dir, err)
 	}
@@ -216,7 +216,7 @@ func (r *Rebuild) Key(ctx context.Context, parts int) (*Plan, error) {
 			return err
 		}
 		dir := r.unfinished(want.Key, parts)
-		if err := r.begin(dir, want); err != nil {
+		if err := r.beginVersion(dir, want); err != nil {
 			return err
 		}
 		begun, err := disk.StampOf(filepath.Join(dir, variants.RecordName))
@@ -243,7 +243,7 @@ func (r *Rebuild) RunPart(
 			return err
 		}
 		dir := r.unfinished(want.Key, step.Count)
-		if err = r.begin(dir, want); err == nil && verify {
+		if err = r.beginVersion(dir, want); err == nil && verify {
 			err = r.VerifyPart(ctx, dir, step.Part)
 		} else if err == nil {
 			err = r.BuildPart(ctx, dir, step.Part)

@@ -61,7 +61,9 @@ func snapshot(dataset *store.Dataset) error {
 // was verified. Otherwise it is a fault.Damaged.
 func Check(ctx context.Context, dir string, depth Depth) error {
 	err := checkVersion(ctx, dir, depth)
-	if err == nil || fault.System(err) || fault.KindOf(err) == fault.Busy || ctx.Err() != nil {
+	// says nothing of the version
+	wasHindered := fault.System(err) || fault.KindOf(err) == fault.Busy || ctx.Err() != nil
+	if err == nil || wasHindered {
 		return err
 	}
 	return fault.New(fault.Damaged, "run the rebuild again: it builds the version again",

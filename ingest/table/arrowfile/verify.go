@@ -309,7 +309,8 @@ func verifyBuffers(body *io.SectionReader, message flatbuffers.Table, most int64
 	for i := range batch.VectorLen(offset) {
 		at := batch.Vector(offset) + flatbuffers.UOffsetT(bufferSize*i)
 		start, size := batch.GetInt64(at), batch.GetInt64(at+8)
-		if start < 0 || size < 0 || size > left || start > body.Size()-size {
+		isInside := 0 <= start && 0 <= size && start <= body.Size()-size
+		if !isInside || size > left {
 			return fmt.Errorf("buffer %d has %d bytes from byte %d: %w", i, size, start, errLength)
 		}
 		left -= size

@@ -174,7 +174,9 @@ def rewire(edges: pl.DataFrame, *, undirected: bool, seed: int = 0) -> pl.DataFr
         if undirected and turn:  # otherwise, sources would stay sources
             c, d = d, c
         new, other = key(a, d), key(c, b)
-        if a == d or c == b or new == other or there[new] > 0 or there[other] > 0:
+        makes_loop = a == d or c == b
+        repeats = new == other or there[new] > 0 or there[other] > 0
+        if makes_loop or repeats:
             continue
         there.subtract([key(a, b), key(c, d)])
         there.update([new, other])
