@@ -1,7 +1,7 @@
 """Trains a small model on the cells of an AnnData file for a few steps: from a cell's deleted genes
 and its type, how its expression differs from a matched control's.
 
-    pip install ./python[torch,anndata]
+    pip install './python[torch,anndata]'
     python -c 'import tcbuild; tcbuild.build(
         "graph", "adamson.h5ad", out="adamson", attributes=["cell_type"],
         genes_columns="condition", gene_delimiter="+", controls=["ctrl"], allow_wildtype=True)'

@@ -1,6 +1,6 @@
 """Trains a small GIN for an epoch, with sums over neighbours that all samples of a batch share.
 
-    make quickstart && pip install ./python[torch]
+    make quickstart && pip install './python[torch]'
     python python/examples/train_gin.py data/quickstart/current/incidence
 
 `python -m tcbuild.compare` measures other forms and variants.

@@ -78,7 +78,8 @@ class Asked:
                 "column=value", or a list of these texts; or a mapping of parts to them
             pin: the parts of samples, and with them their units, by sample_id
             **fractions: of samples, or units, by the names of parts; they add up to 1. Without any,
-                what is not held out is train
+                what is not held out is train. print(parts) warns of a part whose share of the
+                samples is more than a tenth of its fraction away from it
 
         Raises:
             SettingsError: a ValueError: settings are wrong

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,11 @@ class Parts(Mapping[str, Any]):
         codes: int16 [N], the part of each sample of what was split, by its number in names; -1 for
             samples that are in no part
         names: of the parts
+        notes: lines that warn of parts whose number of samples, of those that are not held out, is
+            more than a tenth of their fraction away from it; empty for parts from a file
     """
+
+    notes: Sequence[str] = ()
 
     def __init__(self, dataset: Any, codes: Codes, names: list[str]):
         self._dataset, self.codes, self.names = dataset, codes, names
@@ -73,10 +78,12 @@ class Parts(Mapping[str, Any]):
         return frame.assign(part=[self.names[code] for code in frame.part])
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name}: {size:,} samples" for name, size in self.sizes.items())
+        sizes = (f"{name}: {size:,} samples" for name, size in self.sizes.items())
+        return "\n".join([*sizes, *self.notes])
 
     def _repr_html_(self) -> str:
-        return str(self.to_pandas().to_html(index=False))
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"{self.to_pandas().to_html(index=False)}{notes}"
 
     def audit(self) -> Audit:
         """Says what parts share with the first one, and how well simple baselines that are fitted

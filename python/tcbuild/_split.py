@@ -119,6 +119,7 @@ class Split:
             self._draw_units(np.flatnonzero(free), self.by)
         parts = place(self.dataset, self.genes, self.part, of_gene, self.names, separate)
         self._check(parts, held, wild)
+        parts.notes = self._missed(parts.codes, held == _FREE)
         return parts
 
     def _draw_units(self, rows: Ints, by: str) -> None:
@@ -219,6 +220,18 @@ class Split:
             new = np.repeat(np.arange(len(owed)), np.array(counts) - taken)
             part[units[part[units] == _FREE]] = new
         return part
+
+    def _missed(self, codes: Codes, free: npt.NDArray[np.bool_]) -> list[str]:
+        """A line per part whose number of samples, of those that are not held out, differs from its
+        fraction by more than a tenth of it and more than one sample.
+        """
+        notes, of = list[str](), int(free.sum())
+        for number, share in enumerate(map(float, self.shares)):
+            got = int(np.sum(free & (codes == number)))
+            if abs(got - share * of) > max(share * of / 10, 1):
+                has = f"warning: {self.names[number]} has {100 * got / of:.3g} % of {of:,} samples"
+                notes.append(f"{has}, not the {100 * share:.3g} % that were asked for")
+        return notes
 
     def _check(self, parts: Parts, held: Ints, wild: npt.NDArray[np.bool_]) -> None:
         """Raises an error for a part without samples, or with only wild types that were drawn."""

@@ -4,14 +4,15 @@ A comparison with a missing value is false: pandas keeps it for != and `not in`.
 
     fitness != 1                becomes    fitness != 1 and fitness == fitness
 
-And a text compared with a number is an error; pandas finds it false.
+And a text compared with a number is an error; pandas finds it false. So is a comment: the name
+fitness#2 has a sign that begins one, unless it is in backticks.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -31,6 +32,8 @@ _SYNTAX = (
 _TYPES = 'compare numbers with numbers, texts with texts: medium == "YPD", temperature == 30'
 _MISSING = "fitness.isna() is true for missing values, fitness.notna() for others"
 _MASKS = 'combine masks: dataset[dataset.deletes("VPS8") & (dataset.phenotype("fitness") < 1)]'
+_INFERRED = {"floating": "number", "integer": "number", "mixed-integer-float": "number"}
+_INFERRED |= {"boolean": "condition", "string": "text"}  # by pandas, for what a method returns
 # A text; a name in backticks; an operator that binds as words do, as in pandas.
 _TOKEN = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`|([&|])""")
 
@@ -46,18 +49,25 @@ def keeps(samples: SampleColumns, expression: str) -> npt.NDArray[np.bool_]:
         names[f"BACKTICKS_{len(names)}"] = name
         return f"BACKTICKS_{len(names) - 1}"
 
+    pandas, no_names, series = import_module("pandas"), dict[str, Any](), dict[str, Any]()
+
+    def evaluated(node: ast.AST) -> Any:
+        return pandas.eval(ast.unparse(node), "pandas", "python", no_names, no_names, [series])
+
+    bare = _TOKEN.sub(" ", expression)
     try:
+        if "#" in bare:
+            raise SettingsError("found #, expected no comment", _SYNTAX)
         tree = ast.parse(f"({_TOKEN.sub(plain, expression)}\n)", mode="eval")
         columns = {name: _column(samples, names.get(name, name)) for name in _named(tree)}
-        text = ast.unparse(_Conditions(columns).of(tree.body))
-        pandas = import_module("pandas")
-        series: Any = {name: pandas.Series(values) for name, values in columns.items()}
-        no_names: dict[str, Any] = {}
-        found = pandas.eval(text, "pandas", "python", no_names, no_names, [series])
+        series |= {name: pandas.Series(values) for name, values in columns.items()}
+        found = evaluated(_Conditions(columns, evaluated).of(tree.body))
     except DatasetError as error:
-        raise type(error)(f"{doing}: {error.message}", error.hint) from None
+        hint = _backticks(samples, bare) or error.hint
+        raise type(error)(f"{doing}: {error.message}", hint) from None
     except Exception as error:  # whatever pandas raises for what it cannot evaluate
-        raise SettingsError(f"{doing}: {error}"[:1000], _SYNTAX) from error
+        hint = _backticks(samples, bare) or _SYNTAX
+        raise SettingsError(f"{doing}: {error}"[:1000], hint) from error
     kept = np.broadcast_to(np.asarray(found, bool), len(samples._rows))
     if not kept.any():
         raise InputError(
@@ -65,6 +75,13 @@ def keeps(samples: SampleColumns, expression: str) -> npt.NDArray[np.bool_]:
             "check names and units; a comparison with a missing value is false",
         )
     return kept
+
+
+def _backticks(samples: SampleColumns, bare: str) -> str:
+    """The hint for a column whose name an expression has outside backticks; empty for none."""
+    names = sorted((one for one in samples.columns if not one.isidentifier()), key=len)
+    near = [one for one in names if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", bare)]
+    return f"put the name in backticks, as in pandas: `{near[-1]:.100}`" if near else ""
 
 
 def _named(tree: ast.AST) -> list[str]:
@@ -102,8 +119,10 @@ def _column(samples: SampleColumns, name: str) -> npt.NDArray[Any]:
 class _Conditions:
     """Rewrites conditions so that missing values make them false, and checks what they compare."""
 
-    def __init__(self, columns: Mapping[str, npt.NDArray[Any]]):
-        self._columns = columns
+    def __init__(
+        self, columns: Mapping[str, npt.NDArray[Any]], evaluated: Callable[[ast.AST], Any]
+    ):
+        self._columns, self._evaluated = columns, evaluated
 
     def of(self, node: ast.expr) -> ast.expr:
         """A condition that is true or false for every sample."""
@@ -155,6 +174,9 @@ class _Conditions:
             return "condition"
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.Invert)):
             return "condition"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            values = np.atleast_1d(np.asarray(self._evaluated(node), object))
+            return _INFERRED.get(import_module("pandas").api.types.infer_dtype(values))
         parts = [
             getattr(node, name) for name in ("operand", "left", "right") if hasattr(node, name)
         ]

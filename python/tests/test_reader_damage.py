@@ -344,6 +344,20 @@ def test_counts_that_no_file_has(dataset, place, count):
     complaint(error, str(path))
 
 
+@pytest.mark.parametrize("variant", ["indices-zstd", "full-masks-raw", "incidence"])
+def test_sizes_of_masks_that_no_graph_has(dataset, variant):
+    """Nothing of 2 GB is made of a manifest that lies about both masks and the graph's files."""
+    path = dataset(variant)
+    content = json.loads((path / "manifest.json").read_text())
+    content["masks"][0]["size"] = 2 * 10**9
+    for file in content["files"]:
+        file["bytes"] = 10**10 if file["name"].startswith("graph/") else file["bytes"]
+    write_sealed(path, content)
+    with pytest.raises(reader.errors.DamagedError) as error:
+        reader.open(path)
+    complaint(error, str(path / "graph"), "bytes, expected 10,000,000,000")
+
+
 def test_a_manifest_with_any_byte_changed(dataset):
     path = dataset("indices-zstd")
     file, chance = path / "manifest.json", random.Random(2)

@@ -341,6 +341,28 @@ def test_fractions(tcbuild, tmp_path):
     assert dataset.split(train=np.int64(1), by="gene").first == "train"
 
 
+def test_missed_fractions(tcbuild, tmp_path):
+    """Parts say which miss their fraction of what is not held out by more than a tenth of it."""
+    plates = [1.0] * 50 + [2.0] * 30 + [3.0] * 20
+    frame = pd.DataFrame({"genes": GENES[0], "plate": plates, "fitness": 1.0, "medium": "YPD"})
+    frame.loc[50:79, "medium"] = "SC"
+    dataset = build(frame, tmp_path / "d")
+    assert not dataset.split(**FRACTIONS, by="sample").notes
+    parts = dataset.split(train=2 / 3, test=1 / 3, by="plate", pin={"0": "train", "50": "train"})
+    lines = [
+        "warning: train has 80 % of 100 samples, not the 66.7 % that were asked for",
+        "warning: test has 20 % of 100 samples, not the 33.3 % that were asked for",
+    ]
+    assert parts.notes == lines and repr(parts).endswith("\n".join(lines))
+    assert parts._repr_html_().count("<p>warning: ") == 2
+    held = dataset.split(train=0.5, test=0.5, by="sample", hold_out="medium=SC")
+    assert held.sizes == {"train": 35, "test": 65} and not held.notes
+    small = dataset[:9].split(train=0.8, test=0.2, by="sample")  # off by less than a sample
+    assert not small.notes
+    parts.save(tmp_path / "parts.tsv")
+    assert not dataset.parts(tmp_path / "parts.tsv").notes
+
+
 def test_duplicate_ids(tcbuild, tmp_path):
     """Samples of one id are one unit, whatever their order."""
     frame = pd.DataFrame(
@@ -476,6 +498,10 @@ def test_command(tcbuild, tmp_path):
     assert done.returncode == 0 and "a model has learned something if" in done.stdout
     want = dataset.split(train=2 / 3, test=1 / 3, by="genotype", hold_out="medium=SC")
     assert dataset.parts(out)["test"].indices.tolist() == want["test"].indices.tolist()
+    done = run("train=1/2", "test=1/2", "--by", "gene", "--out", out)
+    warnings = dataset.split(train=0.5, test=0.5, by="gene").notes
+    assert warnings and done.stderr.splitlines() == [*warnings]
+    assert all(line in done.stdout.splitlines() for line in warnings)
     done = run("train=0.9", "--out", out)
     assert done.returncode != 0 and "add up to 0.9, expected 1\nhint: " in done.stderr
     done = run("train", "--out", out)

@@ -31,6 +31,7 @@ def dataset(tcbuild, tmp_path_factory):
             "genes": ["YAL001C|YBR010W", ""],
             "fitness": [0.5, None],
             "fitness#2": [2.0, None],
+            "growth-rate": [1.0, None],
             "in": [3.0, None],
             "missing": [4.0, None],
             "medium": ["YPD", None],

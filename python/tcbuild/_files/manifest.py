@@ -63,6 +63,9 @@ class Manifest(dict[str, Any]):
         super().__init__(content)
         self.folder = folder
         self._files = {file["name"]: file for file in self["files"]}
+        for name in self._files:
+            if name.startswith("graph/"):  # whose sizes bound the masks', see _check_counts
+                self.open_file(name)
 
     @property
     def seed(self) -> int:
