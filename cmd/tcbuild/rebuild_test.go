@@ -107,6 +107,9 @@ func TestRebuild(t *testing.T) {
 	for _, more := range [][]string{nil, {"--dry-run"}, {"workers=1"}} {
 		must(t, f.dir, with(args, more...)...).prints(t, 0, "nothing to do, version "+first)
 	}
+	// says what the graph is made of, and when it was fetched: no mask depends on it
+	writeFiles(t, f.dir, map[string]string{"graph/sources.json": `{"fetched": "today"}`})
+	must(t, f.dir, args...).prints(t, 0, "nothing to do, version "+first)
 	must(t, f.dir, with(args, "reaction_rule=gpr", "variants=[indices]", "--dry-run")...).prints(t,
 		0, "would be built", `reaction_rule was "all", is "gpr"`, `variants was [`)
 	if modified(t, f.set(first, "indices")) != before || f.versions(t) != 1 {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -71,7 +69,8 @@ func (r *Rebuild) describe(inputs []inputfile.Input, redact func(string) string)
 	return record
 }
 
-// inputs returns the digests of all inputs.
+// inputs returns the digests of all inputs. The graph's sources.json is none: manifests quote it,
+// but no mask depends on it.
 func (r *Rebuild) inputs(known disk.Digests) (inputs []inputfile.Input, err error) {
 	add := func(name, path string) error {
 		absolute, err := filepath.Abs(path)
@@ -102,12 +101,7 @@ func (r *Rebuild) inputs(known disk.Digests) (inputs []inputfile.Input, err erro
 			return nil, err
 		}
 	}
-	// it says nothing of the content, but manifests quote it
-	err = add(variants.SourcesInput, filepath.Join(r.Build.Graph, "sources.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return inputs, err
+	return inputs, nil
 }
 
 // Compare returns the record of the version that would be built now, without writing anything, and

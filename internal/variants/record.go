@@ -35,9 +35,6 @@ var keyPattern = regexp.MustCompile(`^[0-9a-f]{16}$`)
 // IsKey reports whether a name can be a key.
 func IsKey(name string) bool { return keyPattern.MatchString(name) }
 
-// SourcesInput is the name of the input that manifests quote, but do not list.
-const SourcesInput = "graph's sources.json"
-
 // ReadRecord reads the record of a version.
 func ReadRecord(dir string) (*Record, error) {
 	k := &Record{}
@@ -88,8 +85,6 @@ func (k *Record) sameInputs(m *store.Manifest) bool {
 		slices.Sort(all)
 		return all
 	}
-	isSources := func(input inputfile.Input) bool { return input.Name == SourcesInput }
-	wanted := slices.DeleteFunc(slices.Clone(k.Inputs), isSources)
 	read := slices.Concat(m.Inputs.Graph, m.Inputs.Perturbations)
-	return slices.Equal(digests(read), digests(wanted))
+	return slices.Equal(digests(read), digests(k.Inputs))
 }
