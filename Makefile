@@ -165,7 +165,8 @@ $(DOCS)/installed: python/requirements-docs.txt | test-needs
 	$(DOCS)/bin/pip install -q -r $<
 	@touch $@
 
-docs: $(DOCS)/installed ## bin/site: the documentation as a site (python3 -m http.server -d bin/site); a dead link is an error
+docs: $(DOCS)/installed ## bin/site: the documentation as a site (python3 -m http.server -d bin/site); a dead link or anchor fails
+	$(DOCS)/bin/python docs/site.py bin/site-pages
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build
 
 notices: ## update THIRD_PARTY_NOTICES after a change of go.mod

@@ -1,68 +1,90 @@
-"""A hook of mkdocs: pages that lie outside docs become pages of the site.
+"""Writes the pages of the site as Markdown into a folder: python docs/site.py FOLDER.
 
 Pages link to files of the repository, so that the links also work where the repository is shown.
-On the site, a link to one of PAGES leads to its page, and a link to any other file is its text.
+On the site, a link to a page leads there, a link to a file of conf to its text, and a link to any
+other file is only its words. The program that builds the site reports links that lead nowhere.
 """
 
 import os
 import re
-import subprocess
+import shutil
+import sys
 from pathlib import Path
 
-from mkdocs.structure.files import File
+from nbconvert import MarkdownExporter
 
 ROOT = Path(__file__).parents[1]
-PAGES = {
-    "README.md": "index.md",
-    "CONTRIBUTING.md": "CONTRIBUTING.md",
-    "CHANGELOG.md": "CHANGELOG.md",
-    "gpuverify/gpucheck/README.md": "gpucheck.md",
-}
-GO_PACKAGES = [".", "incidence", "encode", "store", "gpuverify", "fault"]
+DOCS = ROOT / "docs"
+FOR_DEVELOPERS = {"architecture.md"}
+CONFIGURATION = "configuration.md"
+TO_EDIT = [  # files of conf, of which the others are programs
+    *("quickstart.yaml", "cron/*", "systemd/*", "slurm/*", "prometheus/*"),
+    *("snakemake/config/*", "snakemake/workflow/profiles/slurm/*", "nextflow/nextflow.config"),
+]
+LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".sh": "sh", ".sbatch": "sh", ".config": "groovy"}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
-def on_files(files, config):
-    for source, page in PAGES.items():
-        text = (ROOT / source).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=text))
-    files.append(File.generated(config, "go.md", content=go_pages()))
-    return files
+def main(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(DOCS / "figures", folder / "figures")
+    shutil.copy(DOCS / "site.css", folder)
+
+    edited = [path for pattern in TO_EDIT for path in sorted((ROOT / "conf").glob(pattern))]
+    sources = [*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), *DOCS.glob("*.ipynb")]
+    addresses = {"README.md": "index.md"}  # on the site, by path in the repository
+    for path in sources:
+        if path.name not in FOR_DEVELOPERS:
+            addresses[in_repository(path)] = str(path.relative_to(DOCS).with_suffix(".md"))
+    pages = dict(addresses)
+    for path in DOCS.glob("figures/*"):
+        addresses[in_repository(path)] = str(path.relative_to(DOCS))
+    for path in edited:
+        addresses[in_repository(path)] = f"{CONFIGURATION}#{anchor(in_repository(path))}"
+
+    (folder / "api").mkdir()
+    for path, page in pages.items():
+        (folder / page).write_text(with_links(markdown(ROOT / path), path, addresses), "utf-8")
+    (folder / CONFIGURATION).write_text(configuration(edited), "utf-8")
 
 
-def on_page_markdown(markdown, page, config, files):
-    source = {page: source for source, page in PAGES.items()}.get(page.file.src_uri)
-    folder = (ROOT / (source or f"docs/{page.file.src_uri}")).parent
-
-    def link(match):
-        image, text, target, anchor = match.groups()
-        path = os.path.relpath(folder / target, ROOT)
-        if path in PAGES:
-            uri = PAGES[path]
-        elif path.startswith("docs/"):
-            uri = path.removeprefix("docs/")
-        elif (ROOT / path).exists():
-            return text
-        else:
-            return match[0]  # mkdocs reports it
-        here = os.path.dirname(page.file.src_uri) or "."
-        return f"{image}[{text}]({os.path.relpath(uri, here)}{anchor or ''})"
-
-    return LINK.sub(link, markdown)
+def in_repository(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-def on_post_page(output, page, config):
-    if page.file.src_uri.endswith(".ipynb"):  # the notebook's links are not Markdown's
-        output = output.replace('href="../README.md', 'href="index.html')
-        output = re.sub(r'href="([\w-]+)\.md', r'href="\1.html', output)
-    return output
+def markdown(path: Path) -> str:
+    if path.suffix != ".ipynb":
+        return path.read_text("utf-8")
+    text, _ = MarkdownExporter().from_filename(str(path))
+    return re.sub(r"^```bash\n%%bash.*\n", "```sh\n", text, flags=re.MULTILINE)
 
 
-def go_pages():
-    """What `go doc` says about the packages that other Go programs may use."""
-    parts = ["# Go packages\n"]
-    for package in GO_PACKAGES:
-        command = ["go", "doc", "-all", f"./{package}"]
-        text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        parts.append(f"## {'tcbuild' if package == '.' else package}\n\n```text\n{text}```\n")
+def with_links(text: str, source: str, addresses: dict[str, str]) -> str:
+    folder = os.path.dirname(addresses[source]) or "."
+
+    def link(match: re.Match[str]) -> str:
+        image, words, target, fragment = match.groups()
+        path = os.path.normpath(os.path.join(os.path.dirname(source), target))
+        if path in addresses:
+            address = os.path.relpath(addresses[path], folder)
+            return f"{image}[{words}]({address}{fragment or ''})"
+        return words if (ROOT / path).exists() else match[0]
+
+    return LINK.sub(link, text)
+
+
+def configuration(paths: list[Path]) -> str:
+    parts = ["# Configuration files\n"]
+    for path in paths:
+        language = LANGUAGES.get(path.suffix, "text")
+        text = path.read_text("utf-8")
+        parts.append(f"## `{in_repository(path)}`\n\n```{language}\n{text}```\n")
     return "\n".join(parts)
+
+
+def anchor(heading: str) -> str:
+    return re.sub(r"[^\w-]", "", heading).lower()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
