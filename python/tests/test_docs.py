@@ -442,7 +442,6 @@ OF_A_DATASET = [
     "Reading without tcbuild",
 ]
 ELSEWHERE = [
-    "Public sources",  # test_source_graphs.py
     "Yeast",  # public downloads: TestExamples checks its commands
     "Compare on your data",  # test_compare.py
     "Several machines reading one dataset",  # below

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import inspect
 import json
 import math
 import os
@@ -21,6 +22,8 @@ pl = pytest.importorskip("polars", reason="polars is not installed")
 pytest.importorskip("obonet", reason="obonet is not installed")
 pytest.importorskip("pooch", reason="pooch is not installed")
 
+pytest.importorskip("pandas", reason="pandas is not installed")
+
 import tcbuild
 from conftest import REPOSITORY
 from served import served
@@ -30,6 +33,9 @@ from tcbuild.sources import _downloads
 
 EXCERPTS = Path(__file__).parent / "testdata/sources"
 SHARED = REPOSITORY.parent / "shared/data"
+sys.path.insert(0, str(REPOSITORY / "python/examples"))
+
+import public_sources
 
 
 def unpacked(name: str, folder: Path) -> Path:
@@ -167,13 +173,6 @@ def test_write_leaves_equal_files_alone(graph, tmp_path):
         sources.write(graph, tmp_path / "own")
 
 
-_, SECTION = (REPOSITORY / "docs/graphs.md").read_text("utf-8").split("## Public sources\n", 1)
-PREAMBLE = re.findall(r"^```python\n(.*?)^```$", SECTION, re.S | re.M)[0]
-LINES = {
-    name: line
-    for names, line in re.findall(r"^\| (\w+(?:, \w+)*) \| `(.*)` \|$", SECTION, re.M)
-    for name in names.split(", ")
-}
 HUMAN = ("hgnc", "string_info", "trrust")
 SCREENS = {  # the genes of each sample
     "costanzo2010": [["YAL002W", "YAL010C"]],
@@ -182,6 +181,32 @@ SCREENS = {  # the genes of each sample
     "kuzmin2018_links": [["act1-129", "ost3"]],
     "matrix": [["YAL002W"], ["YAL002W"]],
 }
+
+
+TAB2 = "^Organism Interactor .*$"
+RELEASES = {  # those that are not called as their functions
+    "biogrid_physical": partial(public_sources.biogrid, relation="biogrid_physical"),
+    "biogrid_genetic": partial(
+        public_sources.biogrid, relation="biogrid_genetic", system="genetic"
+    ),
+    "biogrid_tab2_physical": partial(
+        public_sources.biogrid, relation="biogrid_tab2_physical", organism=TAB2
+    ),
+    "biogrid_tab2_genetic": partial(
+        public_sources.biogrid, relation="biogrid_tab2_genetic", system="genetic", organism=TAB2
+    ),
+    "binding_lee2002": partial(public_sources.binding, relation="binding_lee2002"),
+    "binding_harbison2004": partial(public_sources.binding, relation="binding_harbison2004"),
+    "gaf1": public_sources.gaf,
+    "costanzo2010": public_sources.costanzo,
+    "costanzo2016": public_sources.costanzo,
+}
+HELPERS = ("protein", "first_name", "biogrid", "binding", "costanzo")
+FUNCTIONS = {
+    name: function
+    for name, function in vars(public_sources).items()
+    if inspect.isfunction(function) and name not in HELPERS
+} | RELEASES
 
 
 @pytest.fixture(scope="module")
@@ -194,36 +219,35 @@ def of_releases() -> dict:
     return golden("releases.json")
 
 
-def run_line(name: str, releases: Path, variables: dict) -> dict:
-    (file,) = releases.glob(f"{name}.*")
-    exec(LINES[name], variables | (found := {"f": str(file)}), found)
-    return variables | found
-
-
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_public_source(name, releases, of_releases, tmp_path, monkeypatch):
-    """Each line of docs/graphs.md makes of an excerpt what the program made of it."""
-    pytest.importorskip("pandas", reason="pandas is not installed")
+    """Each function of the example makes of an excerpt what the program made of it."""
     monkeypatch.chdir(releases)
     monkeypatch.setattr(sources, "add_edges", partial(sources.add_edges, max_dropped=1))
     want = of_releases["human" if name in HUMAN else "yeast"]
-    exec(PREAMBLE, variables := {})
-    variables = run_line("hgnc" if name in HUMAN else "sgd_features", releases, variables)
-    if name == "trrust":
-        variables = run_line("string_info", releases, variables)
-    variables = run_line(name, releases, variables)
+    (file,) = (str(file) for file in releases.glob(f"{name}.*"))
+    if name in ("hgnc", "sgd_features"):
+        graph = FUNCTIONS[name](file)
+    elif name in HUMAN:
+        graph = public_sources.hgnc(releases / "hgnc.tsv")
+        public_sources.string_info(graph, releases / "string_info.tsv")
+    else:
+        graph = public_sources.sgd_features(releases / "sgd_features.tsv")
     if name in SCREENS:
-        genes = [text.split("|") for text in variables["table"]["genes"]]
-        assert genes == SCREENS[name] and variables["account"]["kept"] == len(genes)
+        table, account = FUNCTIONS[name](graph, file)
+        assert [text.split("|") for text in table["genes"]] == SCREENS[name]
+        assert account["kept"] == len(table)
         return
-    made = plain(tables(variables["graph"], tmp_path))
+    if name not in ("hgnc", "sgd_features", "string_info"):
+        FUNCTIONS[name](graph, file)
+    made = plain(tables(graph, tmp_path))
     assert made.keys() - {"names"} >= {"gene"}
     for kind in made.keys() - ({"names", "gene"} if name == "hgnc" else set()):
         assert made[kind] == want[kind], kind
 
 
-def test_all_public_sources_have_a_line():
-    assert len(LINES) == 25
+def test_all_public_sources_are_tried():
+    assert len(FUNCTIONS) == 25
 
 
 DISTILLED = ["small.xml", "old.sbml", "unquoted.yml", "go.obo", "pairs.tsv"]
