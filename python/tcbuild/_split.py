@@ -1,4 +1,9 @@
-"""Splits: units, such as genotypes, are put into parts at random. docs/splits.md says how."""
+"""Splits: units, such as genotypes, are put into parts by their random numbers.
+
+A unit's number is random_numbers of its text: an id, a value, gene ids joined by |, or the first
+gene or pair of a group. Each part gets its fraction to within one unit. Groups go first, the
+largest first, to the part with room that is furthest from its fraction.
+"""
 
 from __future__ import annotations
 

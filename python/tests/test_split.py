@@ -1,4 +1,4 @@
-"""Splits are what a slow program says that has only the definitions of docs/splits.md."""
+"""Splits are what a slow program says that has only the definitions of tcbuild._split."""
 
 from __future__ import annotations
 
