@@ -14,6 +14,11 @@ import pyarrow as pa
 
 from tcbuild.errors import UnknownNameError
 
+# Texts that mean a missing value, as in pandas.read_csv.
+MISSING = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+)
 _VERSIONED = r"((?:ENS[A-Z]*[GTP][0-9]{11}|[NX][MRP]_[0-9]+)\.[0-9]+|[1-9][0-9]*\.0)\Z"
 _MONTHS = (
     "jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|mär|mrz|mai|okt|dez|janv|févr|mars|avr|juin"

@@ -9,7 +9,7 @@ others, or copy a preset and change it. The extra `sources` has what it needs.
 from tcbuild.errors import missing_package as _missing_package
 
 try:
-    from tcbuild.sources._edges import add_edges, rewire, sample, top
+    from tcbuild.sources._edges import add_edges, rewire, top
     from tcbuild.sources._files import matrix, table, with_lines
     from tcbuild.sources._genes import add_names, genes, sgd_features
     from tcbuild.sources._graph import Graph, write
@@ -31,7 +31,6 @@ __all__ = [
     "human",
     "matrix",
     "rewire",
-    "sample",
     "sgd_features",
     "table",
     "top",

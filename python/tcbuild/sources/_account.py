@@ -13,28 +13,22 @@ _LOST = (UNKNOWN, AMBIGUOUS, NO_NODE)
 
 
 class Account(dict[str, dict[str, Any]]):
-    """By source: the rows, how many are kept, dropped and noted, by reason, and unknown names with
-    how often they occur.
-    """
+    """By source: rows, kept, dropped by reason, and how often each unknown name occurs."""
 
     def add(
         self,
         made: str,
         rows: int,
-        kept: int,
-        dropped: Mapping[str, int] | None = None,
-        noted: Mapping[str, int] | None = None,
+        dropped: Mapping[str, int],
         unknown: Mapping[str, int] | None = None,
         max_dropped: float = 1,
     ) -> None:
         """Adds a source. It is an error if it keeps no row, or loses a greater share of the rows
         that its filter keeps to names than max_dropped.
         """
-        dropped = {why: n for why, n in (dropped or {}).items() if n}
-        self[made] = {"rows": rows, "kept": kept, "dropped": dropped} | {
-            "noted": {what: n for what, n in (noted or {}).items() if n},
-            "unknown_names": dict(sorted((unknown or {}).items())),
-        }
+        kept, dropped = rows - sum(dropped.values()), {why: n for why, n in dropped.items() if n}
+        counts = {"rows": rows, "kept": kept, "dropped": dropped}
+        self[made] = counts | {"unknown_names": dict(sorted((unknown or {}).items()))}
         lost = sum(n for why, n in dropped.items() if why in _LOST)
         if not kept or lost > max_dropped * (rows - dropped.get(FILTERED, 0)):
             raise InputError(
@@ -48,9 +42,8 @@ class Account(dict[str, dict[str, Any]]):
         """The account of one source."""
         source = self[made]
         text = f"{made}: kept {source['kept']:,} of {source['rows']:,} rows"
-        for what in ("dropped", "noted"):
-            if counts := [f"{n:,} {why}" for why, n in source[what].items()]:
-                text += f"; {what}: {', '.join(counts)}"
+        if counts := [f"{n:,} {why}" for why, n in source["dropped"].items()]:
+            text += f"; dropped: {', '.join(counts)}"
         if names := [*source["unknown_names"]]:
             more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
             text += f"; unknown names: {', '.join(names[:5])}{more}"

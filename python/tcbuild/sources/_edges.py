@@ -70,26 +70,32 @@ def add_edges(
     edges = columns_of(rows, made, *ends)
     for names in edges:
         check_names(names, f"read {made}, {names.name}", chosen)
-    found, dropped, unknown = resolve(graph, made, edges.hstack(columns))
+    found, dropped, unknown = _resolved(graph, made, edges.hstack(columns))
     dropped[FILTERED] = len(table) - len(rows)
     if undirected:
         pairs = found.select(a=pl.min_horizontal("src", "dst"), b=pl.max_horizontal("src", "dst"))
         first = pairs.to_struct().is_first_distinct()
         dropped[PAIR_AGAIN] = int(len(found) - first.sum())
         found = found.filter(first)
-    graph.account.add(made, len(table), len(found), dropped, {}, unknown, max_dropped)
-    graph[kind] = with_ids(graph, made, found)
+    graph.account.add(made, len(table), dropped, unknown, max_dropped)
+    graph[kind] = found.with_columns(
+        graph[end]["id"].gather(found[column]).alias(column) for column, end in _ends(made)
+    )
 
 
-def resolve(
+def _ends(made: str) -> list[tuple[str, str]]:
+    return [*zip(("src", "dst"), ends_of(made), strict=True)]
+
+
+def _resolved(
     graph: Graph, made: str, edges: pl.DataFrame
 ) -> tuple[pl.DataFrame, dict[str, int], Counter[str]]:
     """The edges between nodes of the graph, with the rows of these; how many others are dropped, by
     reason; and how often edges have each unknown name.
     """
-    ends, found, unknown = ends_of(made), edges, Counter[str]()
+    found, unknown = edges, Counter[str]()
     is_ambiguous = pl.repeat(False, len(edges), eager=True)
-    for column, kind in zip(("src", "dst"), ends, strict=True):
+    for column, kind in _ends(made):
         names = edges[column]
         meant, ambiguous = graph._rows(kind, names.unique())
         rows = names.replace_strict(meant, default=None, return_dtype=pl.UInt32)
@@ -97,18 +103,9 @@ def resolve(
         is_ambiguous |= names.is_in(ambiguous)
         unknown.update(dict(names.filter(rows.is_null()).value_counts().iter_rows()))
     lost = found["src"].is_null() | found["dst"].is_null()
-    why = UNKNOWN if ends == ("gene", "gene") else NO_NODE
+    why = UNKNOWN if ends_of(made) == ("gene", "gene") else NO_NODE
     several = int((lost & is_ambiguous).sum())
-    dropped = {why: int(lost.sum()) - several, AMBIGUOUS: several}
-    return found.filter(~lost), dropped, unknown
-
-
-def with_ids(graph: Graph, made: str, edges: pl.DataFrame) -> pl.DataFrame:
-    """The edges with ids in place of rows."""
-    ends = zip(("src", "dst"), ends_of(made), strict=True)
-    return edges.with_columns(
-        graph[kind]["id"].gather(edges[column]).alias(column) for column, kind in ends
-    )
+    return found.filter(~lost), {why: int(lost.sum()) - several, AMBIGUOUS: several}, unknown
 
 
 def top(edges: pl.DataFrame, n: int, weight: str, *, undirected: bool) -> pl.DataFrame:
@@ -123,28 +120,11 @@ def top(edges: pl.DataFrame, n: int, weight: str, *, undirected: bool) -> pl.Dat
     Examples:
         >>> graph[key] = tcbuild.sources.top(graph[key], 20, "score", undirected=True)
     """
-    ranked = edges.select("src", "dst", w=pl.col(weight).fill_nan(None)).with_row_index("row")
-    of_target = ranked.select("row", "w", node="dst")
-    if undirected:
-        of_source = ranked.filter(pl.col("src") != pl.col("dst")).select("row", "w", node="src")
-        of_target = pl.concat([of_target, of_source])
-    best = of_target.sort(["w", "row"], descending=[True, False], nulls_last=True)
-    return edges[best.group_by("node").head(n)["row"].unique().sort()]
-
-
-def sample(edges: pl.DataFrame, share: float, seed: int = 0) -> pl.DataFrame:
-    """Random edges, in their order. Of one seed, a smaller share is a subset of a larger one.
-
-    Args:
-        edges: a table of the graph
-        share: from 0 to 1
-        seed: of the random numbers
-
-    Examples:
-        >>> graph[key] = tcbuild.sources.sample(graph[key], 0.5)
-    """
-    chosen = np.random.default_rng(seed).permutation(len(edges))[: round(share * len(edges))]
-    return edges[np.sort(chosen)]
+    weights = edges.select("src", "dst", w=pl.col(weight).fill_nan(None)).with_row_index("row")
+    ranked = weights.sort(["w", "row"], descending=[True, False], nulls_last=True)
+    targets = pl.concat_list("src", "dst").list.unique() if undirected else pl.concat_list("dst")
+    best = ranked.select("row", node=targets).explode("node").group_by("node").head(n)
+    return edges[best["row"].unique().sort()]
 
 
 def rewire(edges: pl.DataFrame, *, undirected: bool, seed: int = 0) -> pl.DataFrame:

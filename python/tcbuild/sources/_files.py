@@ -8,18 +8,12 @@ import os
 from collections.abc import Sequence
 from typing import IO, Any, cast
 
-import numpy as np
 import polars as pl
 
+from tcbuild._graph.names import MISSING
 from tcbuild.errors import InputError
 
 Source = Any  # a path, an open file, or a table of polars, pandas or pyarrow
-
-# Texts that mean a missing number or name, as in pandas.read_csv.
-MISSING = (
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
-)
 
 
 def read(source: Source) -> pl.DataFrame:
@@ -36,9 +30,13 @@ def columns_of(table: pl.DataFrame, made: str, *columns: pl.Expr | str) -> pl.Da
     try:
         return table.select(*columns)
     except pl.exceptions.PolarsError as error:
-        message = " ".join(str(error).partition("\n\n")[0].split())
         hint = f"columns are {', '.join(table.columns)}; text becomes numbers with numbers=[...]"
-        raise InputError(f"read {made}: {message:.300}", f"{hint:.500}") from error
+        raise InputError(f"read {made}: {first_lines(error)}", f"{hint:.500}") from error
+
+
+def first_lines(error: Exception) -> str:
+    """A library's message as one short line, without its advice."""
+    return f"{' '.join(str(error).partition(chr(10) * 2)[0].split()):.300}"
 
 
 def open_text(file: str | os.PathLike[str]) -> IO[str]:
@@ -65,10 +63,9 @@ def table(
     only: Sequence[str] | None = None,
     separator: str | None = None,
     quote: str | None = None,
-    comment: str | None = None,
-    skip: int = 0,
 ) -> pl.DataFrame:
-    """Reads a text table, also compressed by gzip or Zstandard. Columns are text, as written.
+    """Reads a text table, also compressed by gzip or Zstandard. Columns are text, as written. Of
+    other layouts, polars' read_csv makes a table that all functions take.
 
     Args:
         file: a path, or a file opened in binary mode, such as a member of a zip file
@@ -77,8 +74,6 @@ def table(
         only: columns to read beside numbers, where a file has many
         separator: between fields; without one, a comma in .csv and a tab elsewhere
         quote: around fields; without one, none, or \" where commas separate
-        comment: how lines begin that are no rows
-        skip: lines before the header
 
     Raises:
         InputError: the file is no such table
@@ -87,7 +82,7 @@ def table(
         >>> links = tcbuild.sources.table("links.txt", separator=" ", numbers=["score"])
     """
     chosen = None if only is None else [*only, *numbers]
-    found = read_csv(file, separator, quote, columns is None, skip, comment, chosen)
+    found = read_csv(file, separator, quote, has_header=columns is None, columns=chosen)
     if columns is not None:
         if found.width != len(columns):
             raise InputError(
@@ -99,107 +94,81 @@ def table(
 
 
 def matrix(
-    file: str | os.PathLike[str],
-    *,
-    separator: str | None = None,
-    quote: str | None = None,
-    skip: int = 0,
-    ignore: Sequence[str] = (),
+    file: str | os.PathLike[str], *, separator: str | None = None, skip: int = 0
 ) -> pl.DataFrame:
     """Reads a matrix of genes: a table of its cells, with the columns row, column and weight.
 
     Args:
-        file: a path. The header may leave out the name of the first column
+        file: a path. The header may leave out the name of the first column; columns without a name
+            are ignored
         separator: as of table
-        quote: as of table
-        skip: as of table
-        ignore: columns that are no genes, such as descriptions; those without a name are ignored
+        skip: lines before the header
 
     Examples:
         >>> cells = tcbuild.sources.matrix("regulation.tsv")
     """
-    wide = read_csv(file, separator, quote, False, skip + 1)
+    wide = read_csv(file, separator, has_header=False, skip_rows=skip + 1)
     with open_text(file) as lines:
         head = [next(lines) for _ in range(skip + 1)][-1:]
-    delimiter, quotes = _dialect(file, separator, quote)
-    names = next(csv.reader(head, delimiter=delimiter, quotechar=quotes))
+    names = next(csv.reader(head, delimiter=_dialect(file, separator)[0]))
     if len(names) == wide.width - 1:
         names.insert(0, "")
-    named = [name for name in names[1:] if name]
-    if len(names) != wide.width or len({*named}) < len(named):
+    genes = {name: k for k, name in enumerate(names) if k and name}
+    if len(names) != wide.width or len(genes) < sum(map(bool, names[1:])):
         raise InputError(
             f"read {file}: found {len(names)} names over {wide.width} columns, expected one of "
             "each, without repeats",
             "check separator and skip",
         )
-    genes = [k for k, name in enumerate(names) if k and name and name not in ignore]
-    cells = wide.select(pl.nth(k).alias(names[k]) for k in genes)
-    listed, named = wide.to_series(0), cells.columns
-    del wide  # such matrices are large
-    weights = _with_numbers(cells, named, str(file)).to_numpy().reshape(-1)
-    rows = np.repeat(np.arange(len(listed), dtype=np.uint32), len(named))
-    columns = np.tile(np.arange(len(named), dtype=np.uint32), len(listed))
-    del cells
-    return pl.DataFrame(
-        {
-            "row": listed.gather(rows),
-            "column": pl.Series(named, dtype=pl.String).gather(columns),
-            "weight": pl.Series(weights, dtype=pl.Float64, nan_to_null=True),
-        }
-    )
+    cells = wide.select(pl.nth(k).alias(name) for name, k in genes.items())
+    weights = pl.concat_list(pl.all()).alias("weight")
+    rows = _with_numbers(cells, cells.columns, str(file)).select(weights)
+    rows.insert_column(0, wide.to_series(0).alias("row"))
+    rows.insert_column(1, pl.repeat([*genes], len(rows), eager=True).alias("column"))
+    return rows.explode("column", "weight")
 
 
 def with_lines(
-    table: pl.DataFrame, columns: Sequence[str], file: str | os.PathLike[str], first: int = 1
+    table: pl.DataFrame, columns: Sequence[str], file: str | os.PathLike[str]
 ) -> pl.DataFrame:
     """Replaces the numbers of lines of a list by the lines.
 
     Args:
         table: of polars
-        columns: those that have numbers
+        columns: those that have numbers, from 1
         file: the list, with a gene per line
-        first: the number of its first line
 
     Examples:
         >>> pairs = pl.DataFrame({"a": [1, 2], "b": [2, 3]})
         >>> pairs = tcbuild.sources.with_lines(pairs, ["a", "b"], "list.txt")
     """
-    lines = read_csv(file, header=False).to_series(0)
+    lines = read_csv(file, has_header=False).to_series(0)
     for column in columns:
-        rows = table[column].cast(pl.Int64, strict=False) - first
-        wrong = rows.is_null() | ~rows.is_between(0, len(lines) - 1)
-        if len(bad := wrong.arg_true()):
+        numbers = table[column].cast(pl.Int64, strict=False)
+        if len(bad := (~numbers.is_between(1, len(lines))).fill_null(True).arg_true()):
             raise InputError(
                 f"read row {bad[0] + 1}, column {column}: found {table[column][bad[0]]!r}, "
-                f"expected a line of {file}, {first} to {len(lines) - 1 + first}",
-                "check that the list belongs to the table, and the number of its first line",
+                f"expected a line of {file}, 1 to {len(lines)}",
+                "check that the list belongs to the table",
             )
-        table = table.with_columns(lines.gather(rows).alias(column))
+        table = table.with_columns(lines.gather(numbers - 1).alias(column))
     return table
 
 
 def read_csv(
-    file: Any,
-    separator: str | None = None,
-    quote: str | None = None,
-    header: bool = True,
-    skip: int = 0,
-    comment: str | None = None,
-    only: Sequence[str] | None = None,
+    file: Any, separator: str | None = None, quote: str | None = None, **options: Any
 ) -> pl.DataFrame:
-    """A text table whose columns are all text."""
+    """A text table whose columns are all text. Options are those of polars.read_csv."""
     separator, quote = _dialect(file, separator, quote)
-    options: dict[str, Any] = {"comment_prefix": comment, "infer_schema": False}
-    options |= {"quote_char": quote, "has_header": header, "skip_rows": skip}
+    options |= {"quote_char": quote, "infer_schema": False}
     try:
-        found = pl.read_csv(file, columns=only, separator=separator, **options)
+        found = pl.read_csv(file, separator=separator, **options)
         if quote is None and any(column.null_count() for column in found):
             _refuse_short_rows(file, separator, options)
         return found
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as error:
-        message = " ".join(str(error).partition("\n\n")[0].split())
-        hint = "check the path, that it is a text table, and separator, comment, skip and columns"
-        raise InputError(f"read {file}: {message:.300}", hint) from error
+        hint = "check the path, that it is a text table, its separator and its columns"
+        raise InputError(f"read {file}: {first_lines(error)}", hint) from error
 
 
 def _refuse_short_rows(file: Any, separator: str, options: dict[str, Any]) -> None:
@@ -208,8 +177,8 @@ def _refuse_short_rows(file: Any, separator: str, options: dict[str, Any]) -> No
     """
     if hasattr(file, "seek"):
         file.seek(0)
-    lines = pl.read_csv(file, separator="\0", **options | {"has_header": False}).to_series(0)
-    fields = lines.str.count_matches(separator, literal=True) + 1
+    lines = pl.read_csv(file, **options | {"has_header": False, "columns": None, "separator": "\0"})
+    fields = lines.to_series(0).str.count_matches(separator, literal=True) + 1
     if len(short := (fields < fields.max()).arg_true()):
         raise InputError(
             f"read {file}: row {short[0] + (not options['has_header'])}: found {fields[short[0]]} "
@@ -218,7 +187,7 @@ def _refuse_short_rows(file: Any, separator: str, options: dict[str, Any]) -> No
         )
 
 
-def _dialect(file: Any, separator: str | None, quote: str | None) -> tuple[str, str | None]:
+def _dialect(file: Any, separator: str | None, quote: str | None = None) -> tuple[str, str | None]:
     """What stands between and around fields."""
     separator = separator or ("," if ".csv" in os.path.basename(str(file)) else "\t")
     return separator, quote or ('"' if separator == "," else None)

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tcbuild._graph.names import is_date, owners_of_names
+from tcbuild._graph.names import MISSING, is_date, owners_of_names
 from tcbuild.errors import InputError
 from tcbuild.sources._account import FILTERED
-from tcbuild.sources._files import MISSING, Source, columns_of, is_true, read, table
+from tcbuild.sources._files import Source, columns_of, is_true, read, table
 from tcbuild.sources._graph import Graph
 
 Column = str | pl.Expr
-
 
 _SGD = (
     "sgd_id feature_type qualifier feature_name standard_name aliases parent other_sgd_ids "
@@ -40,7 +39,6 @@ def genes(
     *,
     name: Column | None = None,
     aliases: Sequence[Column] = (),
-    separator: str = "|",
     where: pl.Expr | None = None,
     ignore_case: bool = False,
 ) -> Graph:
@@ -50,8 +48,7 @@ def genes(
         source: a path or a table, with a row per gene
         id: the column of ids
         name: the column of the names by which genes are called
-        aliases: columns of further names, in order of precedence
-        separator: between several names in a field
+        aliases: columns of further names, in order of precedence; | joins several in a field
         where: which rows are genes of the graph; others give names of genes outside it
         ignore_case: whether names that differ by case are the same gene's, as in yeast; a mouse's
             Kras is not human KRAS
@@ -61,8 +58,7 @@ def genes(
     """
     found = read(source)
     chosen = is_true(found, "genes", where)
-    rows = found.filter(chosen)
-    ids = columns_of(rows, "genes", as_text(id)).to_series()
+    ids = columns_of(found.filter(chosen), "genes", as_text(id)).to_series()
     check_names(ids, f"read genes, {ids.name}", chosen)
     if dates := [text for text in ids if is_date(text)]:
         raise InputError(
@@ -72,9 +68,9 @@ def genes(
     if len(again := ids.filter(ids.is_duplicated())):
         raise InputError(f"read genes: found {again[0]!r} twice", "remove one of the rows")
     graph = Graph(ids.sort(), ignore_case)
-    graph.account.add("gene", len(found), len(rows), {FILTERED: len(found) - len(rows)})
-    if name is not None or aliases or len(rows) < len(found):
-        add_names(graph, found, id, name=name, aliases=aliases, separator=separator)
+    graph.account.add("gene", len(found), {FILTERED: len(found) - len(ids)})
+    if name is not None or aliases or len(ids) < len(found):
+        add_names(graph, found, id, name=name, aliases=aliases)
     return graph
 
 
@@ -85,7 +81,6 @@ def add_names(
     *,
     name: Column | None = None,
     aliases: Sequence[Column] = (),
-    separator: str = "|",
 ) -> None:
     """Adds names of genes. Names that the graph has already keep their meaning; of others, those of
     several genes mean none of them.
@@ -97,7 +92,6 @@ def add_names(
             graph
         name: as of genes
         aliases: as of genes
-        separator: as of genes
 
     Examples:
         >>> tcbuild.sources.add_names(graph, "uniprot.tsv", "gene", aliases=["accession"])
@@ -120,7 +114,7 @@ def add_names(
         dropped[_OUTSIDE] += not any(ids[owner] in inside for owner in known[gene])
         for names, field in zip(new, fields, strict=True):
             for owner in known[gene]:
-                names.setdefault(owner, []).extend(_names_in(field, separator))
+                names.setdefault(owner, []).extend(_names_in(field))
     owners = owners_of_names([[names.get(k, []) for k in range(len(ids))] for names in new])
     owners = {text: genes for text, genes in owners.items() if text not in known}
     if name is not None:
@@ -130,18 +124,16 @@ def add_names(
                 called[k] = text
     for names in new:
         for k, texts in names.items():
-            further[k] += [x for x in dict.fromkeys(texts) if k in owners.get(x, ())]
-            further[k] = [x for x in dict.fromkeys(further[k]) if x != called[k]]
+            own = [x for x in texts if k in owners.get(x, ())]
+            further[k] = [x for x in dict.fromkeys(further[k] + own) if x != called[k]]
     graph.names = pl.DataFrame([ids, called, further], graph.names.schema)
-    kept, made = len(rows) - sum(dropped.values()), "names"
+    made = "names"
     while made in graph.account:
         made += "'"
-    shared = sum(len(genes) > 1 for genes in owners.values())
-    graph.account.add(made, len(rows), kept, dropped, {_SHARED: shared})
+    graph.account.add(made, len(rows), dropped)
 
 
 _WITHOUT, _OUTSIDE = "without an id", "of genes outside the graph"
-_SHARED = "names of several genes, which mean none of them"
 
 
 def as_text(column: Column) -> pl.Expr:
@@ -149,20 +141,18 @@ def as_text(column: Column) -> pl.Expr:
     return (pl.col(column) if isinstance(column, str) else column).cast(pl.String)
 
 
-def _names_in(field: str | None, separator: str) -> list[str]:
+def _names_in(field: str | None) -> list[str]:
     """The names in a field, but for dates that Excel made of names. HGNC quotes several names."""
     if field is None or field in MISSING:
         return []
-    if len(field) > 1 and field[0] == field[-1] == '"' and separator in field:
+    if len(field) > 1 and field[0] == field[-1] == '"' and "|" in field:
         field = field[1:-1]
-    texts = [text.strip() for text in field.split(separator)]
-    return [text for text in texts if text and "|" not in text and not is_date(text)]
+    texts = [text.strip() for text in field.split("|")]
+    return [text for text in texts if text and not is_date(text)]
 
 
 def check_names(names: pl.Series, doing: str, chosen: pl.Series) -> None:
-    """An error for a text that cannot be one name: a mistake in the file. chosen are the rows that
-    have these names.
-    """
+    """An error for a text that cannot be one name. chosen are the rows that have these names."""
     wrong = (names.is_null() | names.str.contains(_NO_NAME)).arg_true()
     if len(wrong):
         raise InputError(

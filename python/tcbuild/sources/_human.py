@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -39,9 +40,8 @@ def human(data: str | os.PathLike[str]) -> Graph:
     add_names(graph, info, id="preferred_name", aliases=[proteins])
 
     # STRING v12.0. Scores are probabilities times 1000: 700 is high confidence.
-    links = table(
-        data / "9606.protein.links.v12.0.txt.gz", separator=" ", numbers=["combined_score"]
-    )
+    file = data / "9606.protein.links.v12.0.txt.gz"
+    links = table(file, separator=" ", numbers=["combined_score"])
     add_edges(
         graph,
         "string12_0",
@@ -55,15 +55,9 @@ def human(data: str | os.PathLike[str]) -> Graph:
 
     # TRRUST version 2: transcription factors and targets.
     columns = ["factor", "target", "mode", "pubmed"]
-    add_edges(
-        graph,
-        "trrust",
-        table(data / "trrust_rawdata.human.tsv", columns=columns),
-        src="factor",
-        dst="target",
-        keep=["mode", "pubmed"],
-        undirected=False,
-    )
+    trrust = table(data / "trrust_rawdata.human.tsv", columns=columns)
+    options: Any = {"src": "factor", "dst": "target", "keep": columns[2:], "undirected": False}
+    add_edges(graph, "trrust", trrust, **options)
 
     # Human-GEM 1.19.0, and the gene ontology with GOA's annotations.
     add_model(graph, data / "Human-GEM.yml")

@@ -61,10 +61,8 @@ def read_model(file: str) -> Model:
 
 
 def _number(text: str, infinite: bool = False) -> float:
-    """A number; one that is too small for a float, or not finite unless it may be, is an error."""
-    value = float("nan" if "_" in text else text)
-    vanished = value == 0 and re.match(r"[^eE]*[1-9]", text)
-    if math.isnan(value) or math.isinf(value) and not infinite or vanished:
+    value = float(text)
+    if math.isnan(value) or math.isinf(value) and not infinite:
         raise ValueError(f"found {text!r}, expected a number")
     return value
 
@@ -118,7 +116,8 @@ def _read_yaml(text: str) -> Model:
 
 def _reaction(entry: dict[str, Any]) -> Reaction:
     id = _text(entry.get("id"))
-    lower, upper = (_bound(_text(entry.get(key))) for key in ("lower_bound", "upper_bound"))
+    bounds = (_text(entry.get(key)) for key in ("lower_bound", "upper_bound"))
+    lower, upper = (_number(text) if text else math.nan for text in bounds)
     names = entry.get("subsystem")
     subsystem = "|".join(map(_text, names)) if isinstance(names, list) else _text(names)
     if "metabolites" not in entry:
@@ -129,10 +128,6 @@ def _reaction(entry: dict[str, Any]) -> Reaction:
     return Reaction(id, rule, subsystem, lower, upper, lower < 0 < upper, metabolites)
 
 
-def _bound(text: str) -> float:
-    return _number(text) if text else math.nan
-
-
 def _text(value: Any) -> str:
     """A text; what YAML writes for none is an empty one."""
     if not isinstance(value, (str, type(None))):
@@ -141,10 +136,8 @@ def _text(value: Any) -> str:
 
 
 def _read_sbml(text: str) -> Model:
-    """In level 3 with the package fbc, version 2, reactions refer to gene products and to the
-    parameters of their bounds. Older models have rules in notes (GENE_ASSOCIATION: ...), and bounds
-    in a kinetic law or, in version 1 of fbc, in a list. As in cobrapy, ids lose the prefixes R_, M_
-    and G_, and their encoded characters are decoded.
+    """Levels 2 and 3, with any version of the package fbc. As in cobrapy, ids lose the prefixes R_,
+    M_ and G_, and their encoded characters are decoded.
     """
     named = re.sub(r"&(?!(?:amp|lt|gt|quot|apos);)(\w+);", lambda m: html.unescape(m[0]), text)
     root = ElementTree.fromstring(named)
@@ -153,78 +146,72 @@ def _read_sbml(text: str) -> Model:
         element.attrib = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
     if root.tag != "sbml":
         raise ValueError(f"found element {root.tag!r}, expected sbml")
-    return _Sbml(root).model
+    shared, made = _Shared(root), []
+    species = [one.attrib["id"] for one in root.iterfind("model/listOfSpecies/species")]
+    for element in root.iterfind("model/listOfReactions/reaction"):
+        made.append(shared.reaction(element))
+    return Model([_plain(id, "M_") for id in species], made, shared.merged)
 
 
-class _Sbml:
-    """What reactions refer to, and the model."""
+class _Shared:
+    """What the reactions of an SBML model refer to: gene products, values of bounds, groups."""
 
     def __init__(self, root: Element):
         def each(path: str) -> Iterator[dict[str, str]]:
             return (element.attrib for element in root.iterfind(f"model/{path}"))
 
-        self.genes = {
-            product["id"]: _gene(product["id"], product.get("label", ""))
-            for product in each("listOfGeneProducts/geneProduct")
-        }
+        self.merged = 0
+        self.genes = {}
+        for product in each("listOfGeneProducts/geneProduct"):
+            id, label = product["id"], product.get("label", "")
+            self.genes[id] = _plain(id if id.startswith("G_") or not label else label, "G_")
         self.bounds = {
-            parameter["id"]: _number(parameter["value"], infinite=True)
-            for parameter in each("listOfParameters/parameter")
-            if parameter.get("value")
+            p["id"]: p["value"] for p in each("listOfParameters/parameter") if "value" in p
         }
-        for bound in each("listOfFluxBounds/fluxBound"):
-            key = f"{bound['reaction']} {bound['operation']}"
-            self.bounds[key] = _number(bound["value"], infinite=True)
+        for bound in each("listOfFluxBounds/fluxBound"):  # of fbc, version 1
+            self.bounds[f"{bound['reaction']} {bound['operation']}"] = bound["value"]
         self.groups: dict[str, list[str]] = {}
         for group in root.iterfind("model/listOfGroups/group"):
             for member in group.iterfind("listOfMembers/member"):
                 names = self.groups.setdefault(member.attrib["idRef"], [])
                 names.append(group.attrib.get("name", ""))
-        self.model = Model(
-            [_plain(species["id"], "M_") for species in each("listOfSpecies/species")], []
-        )
-        for element in root.iterfind("model/listOfReactions/reaction"):
-            self.model.reactions.append(self.reaction(element))
 
     def reaction(self, element: Element) -> Reaction:
         id, notes = element.attrib.get("id", ""), _notes(element)
-        lower = self.bound(element, "lowerFluxBound", "LOWER_BOUND", "greaterEqual")
-        upper = self.bound(element, "upperFluxBound", "UPPER_BOUND", "lessEqual")
+        lower = self._bound(element, "lowerFluxBound", "LOWER_BOUND", "greaterEqual")
+        upper = self._bound(element, "upperFluxBound", "UPPER_BOUND", "lessEqual")
         reversible = lower < 0 < upper
         if math.isnan(lower) and math.isnan(upper):  # level 2 omits true
             reversible = element.attrib.get("reversible") not in ("false", "0")
-        rule = notes.get("GENE ASSOCIATION", "")
+        rule = notes.get("GENE ASSOCIATION", "")  # of level 2
         if (association := element.find("geneProductAssociation")) is not None:
             if len(association) != 1:
                 raise ValueError(f"reaction {id}: found {len(association)} rules, expected one")
-            rule = renamed(self.rule(association[0]), {})
+            rule = renamed(self._rule(association[0]), {})
         subsystem = "|".join(self.groups.get(id, [])) or notes.get("SUBSYSTEM", "")
         made = Reaction(_plain(id, "R_"), rule, subsystem, lower, upper, reversible)
         for side, sign in (("listOfReactants", -1), ("listOfProducts", 1)):
             for species in element.iterfind(f"{side}/speciesReference"):
                 other = _plain(species.attrib["species"], "M_")
                 value = sign * _number(species.attrib.get("stoichiometry") or "1")
-                self.model.merged += other in made.metabolites
+                self.merged += other in made.metabolites
                 made.metabolites[other] = made.metabolites.get(other, 0) + value
         return made
 
-    def bound(self, element: Element, reference: str, local: str, operation: str) -> float:
-        id = element.attrib["id"]
-        if name := element.attrib.get(reference):
-            if name not in self.bounds:
-                raise ValueError(f"reaction {id}: found no value for its flux bound {name!r}")
-            return self.bounds[name]
-        for key in (f"{id} equal", f"{id} {operation}"):
-            if key in self.bounds:
-                return self.bounds[key]
-        found = math.nan
-        for path in ("listOfParameters/parameter", "listOfLocalParameters/localParameter"):
-            for parameter in element.iterfind(f"kineticLaw/{path}"):
-                if parameter.attrib.get("id", "").upper() == local and parameter.get("value"):
-                    found = _number(parameter.attrib["value"], infinite=True)
-        return found
+    def _bound(self, element: Element, reference: str, local: str, operation: str) -> float:
+        """In level 3, a reaction refers to a parameter; in level 2, its kinetic law has it."""
+        id, name = element.attrib["id"], element.attrib.get(reference)
+        if name and name not in self.bounds:
+            raise ValueError(f"reaction {id}: found no value for its flux bound {name!r}")
+        law = [parameter.attrib for parameter in element.iterfind("kineticLaw//*[@value]")]
+        found = {parameter.get("id", "").upper(): parameter["value"] for parameter in law}.get(
+            local
+        )
+        for key in (f"{id} {operation}", f"{id} equal", name or ""):
+            found = self.bounds.get(key, found)
+        return _number(found, infinite=True) if found else math.nan
 
-    def rule(self, element: Element) -> str:
+    def _rule(self, element: Element) -> str:
         if element.tag == "geneProductRef":
             product = element.attrib["geneProduct"]
             if product not in self.genes:
@@ -232,7 +219,7 @@ class _Sbml:
             return self.genes[product]
         if element.tag not in ("and", "or"):
             raise ValueError(f"found element {element.tag!r} in a rule, expected and, or")
-        return "(" + f" {element.tag} ".join(map(self.rule, element)) + ")"
+        return "(" + f" {element.tag} ".join(map(self._rule, element)) + ")"
 
 
 def _notes(element: Element) -> dict[str, str]:
@@ -243,11 +230,6 @@ def _notes(element: Element) -> dict[str, str]:
         if len(note) == 0 and value.strip():
             notes[key.strip().upper().replace("_", " ")] = value.strip()
     return notes
-
-
-def _gene(product: str, label: str) -> str:
-    """The gene of a gene product: its id if that has the prefix G_, otherwise its label."""
-    return _plain(product if product.startswith("G_") or not label else label, "G_")
 
 
 def _plain(id: str, prefix: str) -> str:

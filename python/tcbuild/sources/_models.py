@@ -18,6 +18,7 @@ from tcbuild.sources._graph import Graph
 from tcbuild.sources._model_files import Reaction, read_model
 
 _MOST = 10_000  # sets of genes of a reaction; rules of published models have at most some dozens
+_ENDS = {"src": pl.String, "dst": pl.String}
 
 
 def add_model(
@@ -61,34 +62,30 @@ def add_model(
             f"read model {file}: {found:.300}",
             "use a complete model in the YAML of cobrapy and RAVEN, or in SBML",
         ) from error
-    graph["metabolite"] = pl.DataFrame({"id": model.metabolites}, {"id": pl.String})
     columns = {"id": "id", "gpr": "rule", "subsystem": "subsystem"}
     columns |= {"lower_bound": "lower", "upper_bound": "upper"}
     columns |= {"reaction": "origin"} if combinations else {}
+    graph["metabolite"] = pl.DataFrame({"id": model.metabolites}, {"id": pl.String})
     graph["reaction"] = pl.DataFrame(
         {column: [getattr(node, value) for node in nodes] for column, value in columns.items()}
     )
     sides = [(n.id, other, value) for n in nodes for other, value in n.metabolites.items()]
-    graph["reaction", "rmr", "metabolite"] = pl.DataFrame(sides, _SIDES, orient="row")
+    graph["reaction", "rmr", "metabolite"] = pl.DataFrame(
+        sides, _ENDS | {"stoichiometry": pl.Float64}, orient="row"
+    )
     needs = [(gene, node.id) for node in nodes for gene in genes_of_rule(node.rule)]
     inside = set(ids.values())
     pairs = [pair for pair in needs if pair[0] in inside]
     graph["gene", "gpr", "reaction"] = pl.DataFrame(pairs, _ENDS, orient="row")
-    account = graph.account
-    account.add("reaction", len(model.reactions), len(nodes))
-    account.add("metabolite", len(model.metabolites), len(model.metabolites))
+    graph.account.add("reaction", len(model.reactions), {})
+    graph.account.add("metabolite", len(model.metabolites), {})
     merged = {"added to an earlier one of the same reaction and metabolite": model.merged}
-    account.add("reaction__rmr__metabolite", len(sides) + model.merged, len(sides), merged)
+    graph.account.add("reaction__rmr__metabolite", len(sides) + model.merged, merged)
     if needs:
         lost = Counter(gene for gene, _ in needs if gene not in inside)
         several = sum(lost[name] for name in ambiguous)
         dropped = {UNKNOWN: lost.total() - several, AMBIGUOUS: several}
-        made = "gene__gpr__reaction"
-        account.add(made, len(needs), len(pairs), dropped, {}, lost, max_dropped)
-
-
-_ENDS = {"src": pl.String, "dst": pl.String}
-_SIDES = _ENDS | {"stoichiometry": pl.Float64}
+        graph.account.add("gene__gpr__reaction", len(needs), dropped, lost, max_dropped)
 
 
 def _nodes(reaction: Reaction, ids: Mapping[str, str], combinations: bool) -> Iterator[Reaction]:
@@ -103,8 +100,8 @@ def _nodes(reaction: Reaction, ids: Mapping[str, str], combinations: bool) -> It
     if not combinations:
         yield reaction
         return
-    sets = dict(enumerate(alternatives(reaction.rule, _MOST)))
-    for name, genes in [(f"comb{k}", genes) for k, genes in sets.items()] or [("noGene", [])]:
+    sets = {f"comb{k}": genes for k, genes in enumerate(alternatives(reaction.rule, _MOST))}
+    for name, genes in (sets or {"noGene": []}).items():
         node = replace(reaction, rule=" and ".join(genes), origin=reaction.id)
         least = 0.0 if reaction.reversible else reaction.lower
         yield replace(node, id=f"{reaction.id}_{name}_fwd", lower=least)

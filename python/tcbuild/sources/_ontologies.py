@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -13,12 +13,11 @@ from obonet.read import get_sections
 
 from tcbuild.errors import InputError
 from tcbuild.sources._edges import add_edges
-from tcbuild.sources._files import open_text, read_csv
+from tcbuild.sources._files import first_lines, open_text, read_csv
 from tcbuild.sources._genes import Column
 from tcbuild.sources._graph import Graph
 
 _TERM = "gene_ontology"
-_ONCE = (r"^\[", r"^id:", r"^format-version:")  # one id in each stanza, and one header
 _GAF = (
     "db db_object_id db_object_symbol qualifier go_id reference evidence with_from aspect "
     "db_object_name db_object_synonym db_object_type taxon date assigned_by extension "
@@ -35,7 +34,7 @@ def gaf(file: str | os.PathLike[str]) -> pl.DataFrame:
     Examples:
         >>> annotations = tcbuild.sources.gaf("sgd.gaf")
     """
-    found = read_csv(file, header=False, comment="!")
+    found = read_csv(file, has_header=False, comment_prefix="!")
     found.columns = _GAF[: found.width]
     return found
 
@@ -46,12 +45,11 @@ def add_ontology(
     annotations: pl.DataFrame,
     *,
     gene: Column = "db_object_id",
-    relations: Mapping[str, str] | None = None,
     where: pl.Expr | None = None,
     max_dropped: float = 0.5,
 ) -> None:
-    """Adds the terms of an ontology that are not obsolete as nodes gene_ontology, and their
-    relations to each other and to genes.
+    """Adds the terms of an ontology that are not obsolete as nodes gene_ontology, with their
+    relations is_a and part_of, and their annotations of genes.
 
     Alternative ids, and obsolete terms with one replacement, mean the current term.
 
@@ -61,7 +59,6 @@ def add_ontology(
         annotations: as gaf reads them. A gene and a term share an edge of the relation
             has_annotation, with all evidence and qualifiers; those with NOT make no edges
         gene: the column of genes, by any name
-        relations: those that become edges, by their names in the file; else is_a and part_of
         where: which annotations are read
         max_dropped: the largest share of annotations that unknown or ambiguous names may drop
 
@@ -69,26 +66,25 @@ def add_ontology(
         >>> annotations = tcbuild.sources.gaf("sgd.gaf")
         >>> tcbuild.sources.add_ontology(graph, "go.obo", annotations)
     """
-    chosen = {"is_a": "is_a", "part_of": "part_of"} if relations is None else relations
-    edges: dict[str, dict[tuple[str, str], None]] = {name: {} for name in chosen.values()}
+    edges: dict[str, dict[tuple[str, str], None]] = {"is_a": {}, "part_of": {}}
     try:
         with open_text(file) as opened:
             text = opened.read()
-        stanzas, ids, headers = (len(re.findall(line, text, re.M)) for line in _ONCE)
-        if ids != stanzas or headers > 1:
-            raise ValueError(f"found {ids} ids in {stanzas} stanzas, and {headers} headers")
+        stanzas, ids = (len(re.findall(line, text, re.MULTILINE)) for line in (r"^\[", r"^id:"))
+        if ids != stanzas:
+            raise ValueError(f"found {ids} ids in {stanzas} stanzas")
         _, terms, _, header = get_sections(io.StringIO(text))
         current, obsolete = _current(terms)
         nodes = [term for term in terms if term["id"] not in obsolete]
         for term, relation, parent in _parents(nodes):
-            if relation in chosen:
+            if relation in edges:
                 if parent in obsolete:
                     raise ValueError(f"found {relation} {parent} of {term}, which is obsolete")
-                edges[chosen[relation]][term, current.get(parent, parent)] = None
+                edges[relation][term, current.get(parent, parent)] = None
     except InputError:  # of the file
         raise
     except (ValueError, KeyError, EOFError, OSError) as error:
-        message = f"read ontology {file}: {' '.join(str(error).split()):.300}"
+        message = f"read ontology {file}: {first_lines(error)}"
         raise InputError(message, "use an ontology in OBO as released") from error
     space = header.get("default-namespace", [""])[0]
     graph[_TERM] = pl.DataFrame(
@@ -98,12 +94,11 @@ def add_ontology(
             "namespace": [_plain(term.get("namespace", space)) for term in nodes],
         }
     )
-    graph.account.add(_TERM, len(terms), len(nodes), {"obsolete": len(obsolete)})
+    graph.account.add(_TERM, len(terms), {"obsolete": len(obsolete)})
     for name, pairs in edges.items():
         if pairs:
-            rows = pl.DataFrame([*pairs], ["src", "dst"], orient="row")
-            ends = (_TERM, name, _TERM)
-            add_edges(graph, ends, rows, src="src", dst="dst", undirected=False, max_dropped=1)
+            kind, rows = (_TERM, name, _TERM), pl.DataFrame([*pairs], ["src", "dst"], orient="row")
+            add_edges(graph, kind, rows, src="src", dst="dst", undirected=False, max_dropped=1)
     kind = ("gene", "has_annotation", _TERM)
     holds = ~pl.col("qualifier").fill_null("").str.contains("(?i)not")
     add_edges(
@@ -122,7 +117,7 @@ def add_ontology(
 
 
 def _parents(terms: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
-    """Each term with its relation to another."""
+    """Each term, its relation to another one, and that."""
     for term in terms:
         for parent in term.get("is_a", ()):
             yield term["id"], "is_a", parent
@@ -132,8 +127,8 @@ def _parents(terms: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
 
 
 def _current(terms: list[dict[str, Any]]) -> tuple[dict[str, str], set[str]]:
-    """The current terms of alternative ids, and of obsolete terms that one term replaces; and all
-    obsolete terms.
+    """The current terms of ids, also of alternative ones and of obsolete terms that one term
+    replaces; and all obsolete terms.
     """
     found: dict[str, dict[str, Any]] = {}
     for term in terms:
@@ -145,8 +140,7 @@ def _current(terms: list[dict[str, Any]]) -> tuple[dict[str, str], set[str]]:
         for other in found[id].get("alt_id", ()):
             if current.setdefault(other, id) != id:
                 raise ValueError(f"found {other} as alternative id of two terms")
-    for id in found.keys() - obsolete:
-        current[id] = id  # rather than what it is an alternative id of
+    current |= {id: id for id in found.keys() - obsolete}  # rather than an alternative id
     for id in obsolete - current.keys():
         at = id
         for _ in obsolete:  # a circle of replacements ends here

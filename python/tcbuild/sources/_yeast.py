@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -41,64 +42,44 @@ def yeast(data: str | os.PathLike[str]) -> Graph:
 
     # Matrices of targets and transcription factors, as the Inferelator v0.6.1 ships them: YEASTRACT
     # of 13 July 2019, and motifs in promoters, weighted by their number.
+    regulates: Any = {"src": "column", "dst": "row", "weight": "weight", "undirected": False}
     for relation, file in [
         ("yeastract", "YEASTRACT_20190713_BOTH.tsv.gz"),
         ("motif_prior", "yeast-motif-prior.tsv.gz"),
     ]:
-        add_edges(
-            graph,
-            relation,
-            matrix(data / "regulatory_inferelator" / file),
-            src="column",
-            dst="row",
-            weight="weight",
-            where=pl.col("weight") != 0,
-            undirected=False,
-        )
+        cells = matrix(data / "regulatory_inferelator" / file)
+        add_edges(graph, relation, cells, where=pl.col("weight") != 0, **regulates)
+        del cells  # such tables are large
 
     # STRING v9.1 (2013) as DANGO ships it: lines of a list of genes, and probabilities from 0 to 1.
     dango = data / "string_v9.1_dango"
+    scored: Any = {"src": "a", "dst": "b", "weight": "score", "undirected": True}
     for channel in ["neighborhood", "fusion", "cooccurence", "database"]:
         scores = dango / f"yeast_string_{channel}_adjacency.txt.gz"
         links = table(scores, columns=["a", "b", "score"], numbers=["score"])
         links = with_lines(links, ["a", "b"], dango / "yeast_string_genes.txt")
-        add_edges(
-            graph,
-            f"string9_1_{channel}",
-            links,
-            src="a",
-            dst="b",
-            weight="score",
-            where=pl.col("score") != 0,
-            undirected=True,
-        )
+        add_edges(graph, f"string9_1_{channel}", links, where=pl.col("score") != 0, **scored)
 
     # STRING v12.0 (2023), the physical subnetwork, direct evidence only. Scores are probabilities
     # times 1000: 1 is any evidence, 400 medium and 700 high confidence.
     channels = ["experiments", "database", "textmining"]
     physical = data / "string_v12_physical/4932.protein.physical.links.full.v12.0.txt.gz"
     links = table(physical, separator=" ", only=["protein1", "protein2"], numbers=channels)
+    ends = [pl.col(end).str.strip_prefix("4932.") for end in ("protein1", "protein2")]
     for channel in channels:
-        add_edges(
-            graph,
-            f"string12_0_physical_{channel}",
-            links,
-            src=pl.col("protein1").str.strip_prefix("4932."),
-            dst=pl.col("protein2").str.strip_prefix("4932."),
-            weight=pl.col(channel).alias("score"),
-            where=pl.col(channel) >= 1,
-            undirected=True,
-        )
+        scored = {"src": ends[0], "dst": ends[1], "weight": pl.col(channel).alias("score")}
+        relation = f"string12_0_physical_{channel}"
+        add_edges(graph, relation, links, where=pl.col(channel) >= 1, undirected=True, **scored)
 
     # Networks as BIONIC ships them, of January 2024.
-    bionic = data / "bionic_networks"
     for relation, file, weight in [
         ("coexpression_hu2007", "Hu-2007.txt.gz", "correlation"),
         ("physical_krogan2006", "Krogan-2006.txt.gz", None),
         ("genetic_costanzo2016", "Costanzo-2016.txt.gz", "similarity"),
     ]:
         columns = ["a", "b"] if weight is None else ["a", "b", weight]
-        pairs = table(bionic / file, separator=" ", columns=columns, numbers=columns[2:])
+        path = data / "bionic_networks" / file
+        pairs = table(path, separator=" ", columns=columns, numbers=columns[2:])
         add_edges(graph, relation, pairs, src="a", dst="b", weight=weight, undirected=True)
 
     return graph
