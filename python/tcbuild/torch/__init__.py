@@ -1,12 +1,11 @@
-"""tcbuild datasets for PyTorch: samples and batches as tensors, masks made on the model's device,
-and the graph that all samples share. It needs the package torch (the extra torch).
+"""Datasets for PyTorch: batches of tensors, and masks made on the model's device (extra `torch`).
 
 Examples:
     >>> loader = tcbuild.torch.DataLoader("cell/dataset", batch_size=28)
     >>> for batch in loader:
-    ...     batch = batch.to("cpu")
-    >>> batch.masks["gene__physical__gene"].shape, batch.phenotypes.shape
-    (torch.Size([16, 210]), torch.Size([16, 2]))
+    ...     masks, target = batch.masks, batch.phenotype("fitness")
+    >>> masks["gene__physical__gene"].shape, target.shape
+    (torch.Size([16, 210]), torch.Size([16]))
 """
 
 from tcbuild.errors import missing_package as _missing_package

@@ -61,15 +61,13 @@ class Annotated:
         raise NotImplementedError
 
     def attribute(self, name: str) -> Tensor | Categories:
-        """An attribute of all samples, on the batch's device. The loader names those that batches
-        have: `DataLoader(dataset, attributes=[name])`.
+        """An attribute of all samples, one of the loader's `attributes`.
 
         Args:
-            name: one of these
+            name: of the attribute
 
         Returns:
-            Of numbers float64 [B], NaN if missing; of texts Categories, whose codes are the same in
-            every batch of a dataset.
+            float64 [B], NaN if missing; of texts Categories, with the same codes in every batch.
         """
         names = self._attributes.names if self._attributes else []
         if self._attributes is None or name not in names:

@@ -36,33 +36,22 @@ _MATRICES = ("expression", "control")
 
 @dataclass(frozen=True, eq=False)
 class Batch(Annotated, FilteredEdges, SharedGraph):
-    """B samples.
-
-    A batch is transferred (from a worker, into pinned memory, to a device) as the positions that
-    its masks remove, some thousand numbers per sample. The masks are written at their first use.
-    Pickling moves a batch to the CPU.
+    """B samples. Masks are written at their first use, on the batch's device.
 
     Attributes:
-        sample_indices: int64 [B], the index of each sample in its own whole dataset: not in a view
-            or Subset, and not in a ConcatDataset, of which two samples in a batch may have the same
-            one
-        sample_ids: their names
-        deleted: int64 [K], the deleted genes of all samples, in sample order; not offset by sample
+        sample_indices: int64 [B], in each sample's whole dataset
+        sample_ids: names of the samples
+        deleted: int64 [K], the deleted genes of all samples, in sample order
         deleted_ptr: int64 [B + 1], sample b deletes `deleted[ptr[b]:ptr[b + 1]]`
         deleted_batch: int64 [K], the sample of each deleted gene
-        phenotypes: float64 [B, P], NaN if missing; the columns are phenotype_names. These are all
-            numbers of the perturbation set, including statistics such as p-values and standard
-            errors (dataset.phenotypes says which), so select your targets by name:
-            `batch.phenotype("fitness")`
-        phenotype_names: in the order of the dataset
-        perturbed: int64 [P], the genes that each sample perturbs, deleted or not; None, as the next
-            two, in a set without kinds of perturbations
-        perturbed_kinds: int8 [P], the kind of each, an index of tcbuild.Dataset.kinds, -1 if it is
-            not known
-        perturbed_ptr: int64 [B + 1], sample b perturbs `perturbed[ptr[b]:ptr[b + 1]]`
-        expression: of tcbuild.anndata.Cells, [B, columns] of the sample's cell, dense or sparse
-            CSR; otherwise None
-        control: the same of the cell's control
+        phenotypes: float64 [B, P], NaN if missing: all numbers of the perturbation set, also
+            p-values and standard errors. Choose targets by name: `batch.phenotype("fitness")`
+        phenotype_names: of the columns of phenotypes
+        perturbed: int64 [Q], the genes that samples perturb, deleted or not; None without kinds
+        perturbed_kinds: int8 [Q], indices of tcbuild.Dataset.kinds, -1 if unknown
+        perturbed_ptr: int64 [B + 1], as deleted_ptr
+        expression: [B, columns] of tcbuild.anndata.Cells, dense or CSR; otherwise None
+        control: the same of matched controls
 
     Examples:
         >>> batch = tcbuild.torch.collate(dataset[:4])
@@ -94,13 +83,10 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
         return len(self.sample_indices)
 
     def phenotype(self, name: str) -> Tensor:
-        """A phenotype of all samples.
+        """A phenotype of all samples: float64 [B], NaN if missing.
 
         Args:
             name: one of phenotype_names
-
-        Returns:
-            float64 [B], NaN if missing.
         """
         if name not in self.phenotype_names:
             raise unknown_name("phenotype", name, self.phenotype_names)
@@ -108,9 +94,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
 
     @lazy_property
     def masks(self) -> dict[str, Tensor]:
-        """The masks in collate's form, by name in canonical order: views of one buffer
-        on the batch's device.
-        """
+        """The masks in collate's form, by name, in canonical order: views of one buffer."""
         with torch.inference_mode(False):
             masks = ByName("mask", self._removed().masks(self._device()))
         object.__setattr__(self, "_written", _version(masks))
@@ -153,8 +137,8 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
         return {name: mask.view(-1) for name, mask in masks.items()}
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
-        """The batch on a device. Masks are made there at their first use; earlier changes to masks
-        are not copied.
+        """The batch on a device, where masks are made at their first use. Changed masks are not
+        copied.
 
         Args:
             device: as torch names it
@@ -168,9 +152,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
         return batch
 
     def pin_memory(self) -> Batch:
-        """The batch in page-locked memory, from which `.to(device, non_blocking=True)` copies
-        without waiting. A DataLoader calls it.
-        """
+        """The batch in page-locked memory. A DataLoader calls it."""
         batch = self._map(Tensor.pin_memory)
         if batch._removals is None:
             return batch
@@ -216,16 +198,16 @@ def collate(
     masks: Form | None = "stacked",
     attributes: Sequence[str] = (),
 ) -> Batch:
-    """Joins samples of a tcbuild.Dataset into a batch; a DataLoader's collate_fn. It takes 8 bytes
-    per removed position.
+    """Joins samples into a batch: a DataLoader's collate_fn.
 
     Args:
-        samples: of one dataset, or of several (ConcatDataset) with the same graph, reaction rule
-            and phenotypes; otherwise it is a ValueError. A view, `dataset[first:end]`, gives the
-            batch of its samples too, without an object for each
-        masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no
-            mask is read (for a MaskGenerator)
-        attributes: names of those that the batch has, for `batch.attribute(name)`
+        samples: a view such as `dataset[:4]`, or samples of datasets with the same graph, reaction
+            rule and phenotypes
+        masks: `stacked` [B, E] per mask, `concatenated` [B * E], or None, for a MaskGenerator
+        attributes: names of attributes to include, for `batch.attribute(name)`
+
+    Raises:
+        ValueError: graphs, reaction rules or phenotypes differ
 
     Examples:
         >>> batch = tcbuild.torch.collate(dataset[:4], masks="concatenated")

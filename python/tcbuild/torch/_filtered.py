@@ -43,19 +43,18 @@ class FilteredEdges:
         relabel: bool = False,
         edge_weight: bool = False,
     ) -> Any:
-        """The edges of a type in all samples, hyperedges too, as one graph of B unconnected copies;
-        node n of sample b is b * N + n. A stock layer of PyG takes any of them. The host knows the
-        sizes, without asking a GPU.
+        """The edges of a type in all samples, as one graph of B unconnected copies: node n of
+        sample b is b * N + n. Any layer of PyG takes them.
 
         Args:
             name: of the edge type
-            filtered: only the edges that are kept, in their order
-            relabel: with filtered, nodes are numbered among those that are kept: node features are
-                `x[batch.kept("gene")]`. An edge of gene__gpr__reaction goes with its reaction
-            edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
+            filtered: only the kept edges, in their order
+            relabel: with filtered, number nodes among those kept: features are
+                `x[batch.kept("gene")]`. Edges of gene__gpr__reaction go with their reactions
+            edge_weight: return (edge_index, weight): all edges, with their mask as numbers [B * E]
 
         Returns:
-            int64 [2, B * E], or of K kept edges [2, K], on the batch's device.
+            int64 [2, B * E], or [2, K] of K kept edges.
 
         Examples:
             >>> batch = tcbuild.torch.collate(dataset[:4])
@@ -79,13 +78,10 @@ class FilteredEdges:
         return relabelled(name, edge_index.index_select(1, positions), masks)
 
     def kept(self, name: str | tuple[str, str, str]) -> Tensor:
-        """Which nodes or edges of a type are kept.
+        """The kept nodes or edges of a type: int64, counted across all samples.
 
         Args:
             name: of the type
-
-        Returns:
-            int64, counted in all samples; `x[kept]` are their features.
         """
         name, masks = joined_name(name), self._flat_masks()
         if name not in masks:
@@ -93,17 +89,11 @@ class FilteredEdges:
         return kept_positions(masks[name], lambda: self._removed().kept(name))
 
     def removed(self, name: str | tuple[str, str, str]) -> Tensor:
-        """Where the masks of a node or edge type are 0, in COO form. No mask is made.
-
-        It is what the samples' files say: later changes to masks are not in it, but of full-masks
-        raw on a CPU, whose masks are used as they are read.
+        """The zeros of a mask in COO form: int64 [2, n] of sample and position, ascending. Ignores
+        changes to masks, except to those of full-masks raw on a CPU.
 
         Args:
-            name: of the type
-
-        Returns:
-            int64 [2, n], in each column a sample of the batch and a position in its mask,
-            ascending; on the batch's device.
+            name: of the node or edge type
         """
         name, removed = joined_name(name), self._removed()
         if name not in removed.layout.names:

@@ -61,19 +61,17 @@ class ResumableLoader(torch.utils.data.DataLoader[Any]):
         return self._total or self._resumed + super().__len__()
 
     def state_dict(self) -> dict[str, Any]:
-        """Seed, epoch, position among all samples, batches given: the same on all ranks, and enough
-        for any number of ranks and workers. Empty without an Order.
-        """
+        """Seed, epoch and position, for any number of ranks and workers. Empty without an Order."""
         if (order := self._order) is None:
             return {}
         position = {} if self._position is None else {"position": self._position}
         return order.state_dict() | position | {"batches": self._batches}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """The next iteration goes on after the last batch given when the state was saved.
+        """Continues after the last batch that was returned before the state was saved.
 
         Args:
-            state: of state_dict; that of other samples is a ValueError
+            state: of state_dict; a ValueError if it belongs to other samples
         """
         if (order := self._order) is None or not state:
             warnings.warn(
@@ -99,17 +97,16 @@ def _warn_of_all_samples(order: Order) -> None:
 
 
 class DataLoader(ResumableLoader):
-    """torch's DataLoader whose batches are Batch, with all of its options.
+    """torch's DataLoader, with all of its options, whose batches are Batch.
 
     Args:
-        dataset: a tcbuild.Dataset, a view of one, or its folder; also a Subset or ConcatDataset of
-            some
+        dataset: a tcbuild.Dataset, a view or a folder; also a Subset or ConcatDataset of them
         batch_size: samples per batch
-        shuffle: whether torch draws an order, from a list of all indices
-        sampler: an Order, so that it resumes within an epoch
-        masks: see collate
-        attributes: see collate
-        **options: torch's, and `device`, where batches are moved; without it they are on the CPU
+        shuffle: torch's order, from a list of all indices
+        sampler: an Order needs no list, and resumes within an epoch
+        masks: as of collate
+        attributes: as of collate
+        **options: torch's, and `device`, to which batches are moved (default: the CPU)
 
     Examples:
         >>> order = tcbuild.torch.Order(dataset, seed=1)

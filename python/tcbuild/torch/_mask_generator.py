@@ -24,30 +24,20 @@ from tcbuild.torch._reaction_rules import ReactionRules
 
 
 class MaskGenerator(nn.Module):
-    """Makes the masks of a batch from its perturbation indices, on the device it is on: the same on
-    the CPU and on a GPU.
+    """Makes a batch's masks from its deleted genes, on the module's device. It has run on CPUs and
+    in Triton's interpreter, not on a GPU.
 
-    Buffers: the genes' edge positions in compressed sparse rows (4 bytes per entry, two entries for
-    a gene-gene edge; 20 MB for a yeast graph), and the reaction rules. They move with `.to(device)`
-    and are not in `state_dict()`. There are no parameters and no state between calls, so each
-    process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
-    model, whose buffers are broadcast.
+    Its buffers (20 MB for a yeast graph) move with `.to(device)` and are not in `state_dict()`.
+    Keep it outside a DistributedDataParallel model, which would broadcast them. On a GPU without
+    Triton, the host waits for the number of removed positions. torch.compile compiles it once for
+    all batch sizes above 1, also with fullgraph=True. To load a program of torch.export, which
+    needs two or more samples (Dim of deleted_ptr with min=3), import tcbuild.torch first.
 
-    On a GPU with Triton, it fills the masks in one kernel, and writes the zeros in one of Triton.
-    Where Triton is missing, or the GPU is older than its support, torch's operations do, and the
-    host waits for the number of removed positions. It has run on the CPU and in Triton's
-    interpreter, not on a GPU.
-
-    For tensors of one size, fill deleted up with -1, and deleted_ptr, for a smaller batch, with its
-    last value: the samples that this adds delete nothing.
-
-    torch.compile takes it, with fullgraph=True too, and compiles it once for all sizes of batches
-    above 1. torch.export does for batches of two or more, whose sizes are Dim: of deleted, and of
-    deleted_ptr with min=3. To load the program, import tcbuild.torch first.
+    To keep tensors at one size, pad deleted with -1, and deleted_ptr with its last value: the added
+    samples delete nothing.
 
     Args:
-        dataset: of any variant, or its folder; what it takes from it is the graph and the reaction
-            rule
+        dataset: of any variant, or its folder: gives the graph and the reaction rule
         form: `stacked` ([B, E] per mask) or `concatenated` ([B * E])
 
     Examples:
@@ -116,21 +106,17 @@ class MaskGenerator(nn.Module):
         """The masks of B samples.
 
         Args:
-            batch: of collate or tcbuild.pyg, or a PyG DataLoader's with `follow_batch=["deleted"]`.
-                For genotypes that are in no dataset, int [K], the deleted genes of all samples, in
-                sample order, and maybe -1 behind them
-            deleted_ptr: with such genes int [B + 1], sample b deletes `batch[ptr[b]:ptr[b + 1]]`.
-                The two of a batch or sample, passed as they are, are refused if it has another
-                graph or reaction rule; of other tensors nothing says which graph they belong to
+            batch: of tcbuild.torch or tcbuild.pyg, or a PyG DataLoader's with
+                `follow_batch=["deleted"]`; or the deleted genes of any genotypes, int [K]
+            deleted_ptr: with such genes int [B + 1]: sample b deletes `batch[ptr[b]:ptr[b + 1]]`
 
         Returns:
-            bool, True where kept, views of one new buffer, by mask name in canonical order.
+            bool, True where kept, by mask name in canonical order: views of one new buffer.
 
         Raises:
-            ValueError: the batch has another graph or reaction rule, or the two do not match or are
-                on another device
-            IndexError: a gene is not in the graph. A GPU checks values itself: an error stops the
-                process at its next synchronisation
+            ValueError: the batch has another graph, reaction rule or device, or the two do not
+                match
+            IndexError: a gene is not in the graph. A GPU reports it at its next synchronisation
         """
         compiling = torch.compiler.is_compiling()
         if not isinstance(batch, Tensor):

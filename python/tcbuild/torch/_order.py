@@ -23,25 +23,19 @@ _ROUNDS = 8  # of the Feistel network
 class Order(DistributedSampler[Any]):
     """The order of the samples of an epoch: each once, or with weights drawn with replacement.
 
-    A draw depends only on the seed, the epoch and its position, and is computed when it is needed.
-    torch's shuffle first makes a list of all indices: 5.7 GB, and minutes, for 10^8.
-
-    Its state is seed, epoch and position, so an epoch goes on with any number of ranks. tcbuild's
-    loaders save the position of the batches that they have returned. Accelerate replaces the loader
-    and reads a batch ahead: save state(steps) there. torchdata's StatefulDataLoader calls
-    state_dict.
+    Draws depend only on seed, epoch and position, and take no memory; torch's shuffle lists all
+    indices: 5.7 GB for 10^8. The state fits any number of ranks. Accelerate reads a batch ahead:
+    save state(steps, batch_size) there.
 
     Args:
         dataset: anything with a length, or a dataset's folder
-        seed: another one gives other orders
-        num_replicas: in a distributed run, every num_replicas-th draw from rank on. All ranks take
-            equally many: the last ones of a length that does not divide repeat the first, or with
-            drop_last are left out, as torch's DistributedSampler has it. It is one, so Lightning
-            takes it as it is
+        seed: chooses the orders
+        num_replicas: ranks of a distributed run. All take equally many samples: the last ranks
+            repeat the first samples, as with torch's DistributedSampler
         rank: of this process, from 0
-        drop_last: see num_replicas
+        drop_last: drop samples in place of repeating some
         shuffle: False for the dataset's own order
-        weights: [N], how often a sample is drawn, relative to others
+        weights: [N], how often to draw each sample, relative to others
 
     Examples:
         >>> triples = dataset.combinations(dataset.genes, 3)
@@ -133,10 +127,10 @@ class Order(DistributedSampler[Any]):
         return {"seed": self.seed, "epoch": self.epoch, "position": position, "samples": of}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on where another order of the same samples was, on any number of ranks.
+        """Continues where another order of the same samples was, on any number of ranks.
 
         Args:
-            state: of state_dict; that of other samples is a ValueError
+            state: of state_dict; a ValueError if it belongs to other samples
         """
         if (found := state["samples"]) != (expected := samples_of(self.dataset)):
             raise ValueError(

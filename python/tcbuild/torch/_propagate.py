@@ -38,24 +38,21 @@ def propagate(
     weight: Tensor | None = None,
     keep: Tensor | Mapping[str, Tensor] | None = None,
 ) -> Tensor:
-    """Adds up, at each target, the features of the sources of all edges that its sample keeps: what
-    messages times a mask, or messages along filtered edges, add up to. An edge that the graph lists
-    twice counts twice.
+    """Sums, at each target, the features of the sources of the edges that the sample keeps: the
+    messages of a layer, without masks. An edge listed twice counts twice.
 
-    It takes as long as one sparse product for all samples, and its gradient as long again. Sums of
-    bfloat16 and float16 are computed in float32. The first call for an edge type groups its edges:
-    10 ms for 100,000.
+    It costs one sparse product for all samples, and its gradient another. Sums of bfloat16 and
+    float16 are computed in float32.
 
     Args:
         x: [B, N_source, F], on the batch's device
         batch: of tcbuild.torch or tcbuild.pyg, with or without masks
-        edge_type: whose edges
-        reduce: `mean` divides by the number of edges that the sample keeps at the target, whatever
-            their weights
-        weight: [E], a factor for each edge of the graph, the same in all samples; learnable
-        keep: used in place of batch.keep, bool or float [B, N]: by node type, or one tensor if both
-            ends have one type. Floats are factors: a message is multiplied by those of both ends,
-            of gene__gpr__reaction by the gene's. 0 removes the edge, for `mean`, too
+        edge_type: its name
+        reduce: `mean` divides by the number of kept edges at the target
+        weight: [E], a factor per edge, shared by all samples; may be learned
+        keep: replaces batch.keep: bool or float [B, N] by node type, or one tensor if both ends
+            have one type. Floats multiply messages at both ends (of gene__gpr__reaction, at the
+            gene); 0 removes the edge, also for `mean`
 
     Returns:
         [B, N_target, F], of x's type; 0 where no edge is left.

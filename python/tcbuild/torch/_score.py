@@ -41,38 +41,31 @@ def score(
     block: int = 256,
     **options: Any,
 ) -> Path | None:
-    """Writes a model's prediction for each sample to a Parquet file: sample_index, its number in
-    the whole dataset; genes, the ids of its deleted genes; prediction, float32.
+    """Writes a model's predictions to a Parquet file: sample_index in the whole dataset, the ids of
+    the deleted genes, and prediction (float32).
 
-    Samples are scored in blocks, which are files in the folder OUT.blocks. A killed run loses only
-    the block that it was in: call score again. Jobs may share the blocks, and their number may
-    change between runs. A job that finds all blocks scored joins them and removes the folder. On
-    one kind of device the file has the same bytes for any number of shards, as long as the model is
-    deterministic: batches are always the same.
-
-    The file's metadata has what predictions depend on: the digest of the graph's structure, the
-    reaction rule, the samples, the model's weights and the batches. Files that differ in these are
-    refused; changes of the model's code are not seen. Genes are written as ids, so that no index is
-    taken for a gene of another graph.
+    Samples are scored in blocks, files in the folder OUT.blocks, which any number of jobs share:
+    after a kill, call score again. The last job joins the blocks. Blocks are refused if the graph,
+    the rule, the samples, the model's weights or the batches differ; changes of the model's code
+    are not noticed.
 
     Args:
         model: from a Batch to predictions [B] or [B, 1]. It is set to eval()
-        samples: combinations, a dataset, a view of one, or a folder
+        samples: a dataset, a view, combinations, or a folder
         out: the file
-        shards: how many jobs share the blocks
-        shard: the one of this job, from 0; None scores the blocks of all
-        top: keeps only this many samples: those with the highest predictions, descending, and of
-            equal ones those with the lowest numbers. NaN is below all numbers
-        masks: as of DataLoader
+        shards: number of jobs that share the blocks
+        shard: the share of this job, from 0; None for all
+        top: keep only this many samples, with the highest predictions, descending
+        masks: as of collate
         batch_size: samples of a batch
         block: batches of a block
-        **options: of DataLoader, such as num_workers. device is by default the model's
+        **options: of DataLoader; device defaults to the model's
 
     Returns:
         The file, or None while blocks of other shards are missing.
 
     Raises:
-        InputError: a ValueError: predictions that are there are of another graph, model, or samples
+        InputError: a ValueError: existing blocks have another graph, model or samples
 
     Examples:
         >>> import torch

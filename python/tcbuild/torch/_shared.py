@@ -101,9 +101,8 @@ class SharedGraph:
 
     @property
     def keep(self) -> dict[str, Tensor]:
-        """By node type bool [B, N], true where a sample keeps a node: computed from the deleted
-        genes and the reaction rule on the batch's device, which is not waited for. Later changes to
-        masks are not in it.
+        """Nodes that samples keep: bool [B, N] by node type, computed on the batch's device without
+        waiting for it. Ignores changes to masks.
 
         Examples:
             >>> tcbuild.torch.collate(dataset[:4], masks=None).keep["gene"].sum(1)
@@ -118,8 +117,8 @@ class SharedGraph:
         return found
 
     def shared_edges(self) -> dict[Any, SharedEdges]:
-        """What tcbuild.pyg's layers, alone or in a HeteroConv, take in place of an edge_index: by
-        edge type, such as ("gene", "physical", "gene"), but for hyperedges. No edge is copied.
+        """Edges that layers of tcbuild.pyg take in place of an edge_index, by type such as ("gene",
+        "physical", "gene"). Nothing is copied.
         """
         names = self._of_graph().stored.graph.edges
         return {split_edge_type(name): SharedEdges(self, name) for name in names if name != MRM}
