@@ -13,6 +13,7 @@ import (
 type bitsZstdEncoder struct {
 	size  int
 	frame *zstdframe.Writer
+	zeros []uint32
 }
 
 func newBitsZstdEncoder(size int) Encoder {
@@ -21,29 +22,12 @@ func newBitsZstdEncoder(size int) Encoder {
 
 func (e *bitsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
 	size := bitsSize(e.size)
+	e.zeros = append(e.zeros[:0], removed...)
+	for spare := e.size; spare < 8*size; spare++ {
+		e.zeros = append(e.zeros, uint32(spare))
+	}
 	e.frame.Begin(dst, size)
-	at, packed := 0, byte(0xFF) // the byte that takes the next removed position
-	if at == size-1 {
-		packed = lastByte(e.size)
-	}
-	for _, position := range removed {
-		if next := int(position / 8); next != at {
-			e.frame.Run(packed, 1)
-			e.frame.Run(0xFF, next-at-1)
-			at, packed = next, 0xFF
-			if at == size-1 {
-				packed = lastByte(e.size)
-			}
-		}
-		packed &^= 1 << (position % 8)
-	}
-	if size > 0 {
-		e.frame.Run(packed, 1)
-		if at < size-1 {
-			e.frame.Run(0xFF, size-at-2)
-			e.frame.Run(lastByte(e.size), 1)
-		}
-	}
+	e.frame.Zeros(e.zeros, size)
 	return e.frame.End()
 }
 

@@ -6,46 +6,47 @@ import (
 	"slices"
 )
 
-// bitWriter appends bits to out, lowest bit first. Zstandard's decoders read such a stream from its
-// end.
+// bitWriter writes bits to out, lowest bit first. Zstandard's decoders read such a stream from its
+// end. A small value without pointers, it stays in registers.
 type bitWriter struct {
-	out   []byte
 	bits  uint64 // the bits after the last whole byte
-	count uint8  // how many, at most 7
+	count uint64 // how many, at most 7
+	at    int    // offset in out of the byte that takes them
 }
 
-// add appends the low n bits of value, n <= 56; its higher bits must be 0.
-func (w *bitWriter) add(value uint64, n uint8) {
-	w.bits |= value << w.count
-	w.count += n
-	whole := w.count / 8
-	w.out = binary.LittleEndian.AppendUint64(w.out, w.bits)[:len(w.out)+int(whole)]
-	w.bits >>= 8 * whole
+// add adds the low n bits of value, n <= 56; its higher bits must be 0. out has room for 8 bytes
+// from w.at on.
+func (w bitWriter) add(out []byte, value uint64, n uint8) bitWriter {
+	w.bits |= value << (w.count % 64) // the modulo saves a test for each shift
+	w.count += uint64(n)
+	binary.LittleEndian.PutUint64(out[w.at:], w.bits)
+	w.at += int(w.count / 8)
+	w.bits >>= w.count &^ 7 % 64
 	w.count %= 8
+	return w
 }
 
-// close appends the end mark, a 1, fills the last byte with zeros and returns all bytes.
-func (w *bitWriter) close() []byte {
-	w.add(1, 1)
-	return w.flushBytes()
-}
+// close adds the end mark, a 1, and returns out up to it; zeros fill the last byte.
+func (w bitWriter) close(out []byte) []byte { return w.add(out, 1, 1).end(out) }
 
-// flushBytes fills the last byte with zeros and returns all bytes.
-func (w *bitWriter) flushBytes() []byte {
-	if w.count > 0 {
-		w.out = append(w.out, byte(w.bits))
-	}
-	return w.out
-}
+// end returns out up to the last bit; zeros fill the last byte.
+func (w bitWriter) end(out []byte) []byte { return out[:w.at+int(w.count+7)/8] }
 
 // fseTable codes symbols by Finite State Entropy (RFC 8878, 4.1) with a fixed distribution.
 type fseTable struct {
-	log         uint8    // the table has 1<<log states
-	description []byte   // the distribution, as decoders read it
-	states      []uint16 // next state, by symbol and sub-state
-	symbols     []fseSymbol
+	log         uint8                    // the table has 1<<log states
+	description []byte                   // the distribution, as decoders read it
+	states      [lengthStateCount]uint16 // next state, by symbol and sub-state
+	symbols     [lengthCodeCount]fseSymbol
 	decoded     []fseState // by state
 }
+
+// lengthStateCount is how many states the tables of both lengths have; lengthCodeCount has room for
+// their codes. Both are powers of 2: indices modulo them are checked without a branch.
+const (
+	lengthStateCount = 512
+	lengthCodeCount  = 64
+)
 
 // fseSymbol maps a state to the number of bits to write and the index of the next state in states.
 type fseSymbol struct {
@@ -84,13 +85,12 @@ func newFSETable(log uint8, probabilities []int) *fseTable {
 		if probability == 1 {
 			maxBits = uint32(log)
 		}
-		t.symbols = append(t.symbols, fseSymbol{
+		t.symbols[symbol] = fseSymbol{
 			deltaBits:  maxBits<<16 - uint32(probability)<<maxBits,
 			deltaState: int32(total - probability),
-		})
+		}
 		total += probability
 	}
-	t.states = make([]uint16, size)
 	subStates := slices.Clone(probabilities) // of each symbol: from its probability to twice that
 	for state, symbol := range owners {
 		t.states[firsts[symbol]] = uint16(size + state)
@@ -113,9 +113,10 @@ func (t *fseTable) start(symbol uint8) uint16 {
 // next returns the n bits that lead a decoder from symbol's state to the given one, and symbol's
 // state.
 func (t *fseTable) next(state uint16, symbol uint8) (before uint16, value uint64, n uint8) {
-	s := &t.symbols[symbol]
+	s := &t.symbols[symbol%lengthCodeCount]
 	n = uint8((uint32(state) + s.deltaBits) >> 16)
-	return t.states[int32(state>>n)+s.deltaState], uint64(state & (1<<n - 1)), n
+	before = t.states[uint32(int32(state>>(n%16))+s.deltaState)%lengthStateCount]
+	return before, uint64(state & (1<<(n%16) - 1)), n
 }
 
 // stateBits returns a state in the form in which a decoder reads its first one.
@@ -126,8 +127,8 @@ func (t *fseTable) stateBits(state uint16) (value uint64, n uint8) {
 // describeDistribution writes a distribution without zero probabilities in the form of RFC 8878,
 // 4.1.1.
 func describeDistribution(log uint8, probabilities []int) []byte {
-	var w bitWriter
-	w.add(uint64(log-5), 4)
+	out := make([]byte, 4+2*len(probabilities)+8)
+	w := bitWriter{}.add(out, uint64(log-5), 4)
 	remaining, threshold, width := 1<<log+1, 1<<log, log+1
 	for _, probability := range probabilities {
 		spare := 2*threshold - 1 - remaining // values that need one bit less
@@ -137,14 +138,14 @@ func describeDistribution(log uint8, probabilities []int) []byte {
 			value += spare
 		}
 		if value < spare {
-			w.add(uint64(value), width-1)
+			w = w.add(out, uint64(value), width-1)
 		} else {
-			w.add(uint64(value), width)
+			w = w.add(out, uint64(value), width)
 		}
 		for remaining < threshold {
 			threshold >>= 1
 			width--
 		}
 	}
-	return w.flushBytes()
+	return w.end(out)
 }

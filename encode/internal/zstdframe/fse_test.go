@@ -55,16 +55,16 @@ func TestFSERoundTrip(t *testing.T) {
 			long[i] = uint8(r.IntN(test.codes))
 		}
 		for _, want := range append(sequences, long) {
-			w := bitWriter{}
+			w, out := bitWriter{}, make([]byte, 2*len(want)+16)
 			state := test.table.start(want[len(want)-1])
 			for _, code := range slices.Backward(want[:len(want)-1]) {
 				var value uint64
 				var n uint8
 				state, value, n = test.table.next(state, code)
-				w.add(value, n)
+				w = w.add(out, value, n)
 			}
-			w.add(test.table.stateBits(state))
-			if got := decoder.read(w.close(), len(want)); !slices.Equal(got, want) {
+			value, n := test.table.stateBits(state)
+			if got := decoder.read(w.add(out, value, n).close(out), len(want)); !slices.Equal(got, want) {
 				t.Fatalf("%s: decoded %d, want %d", test.name, got, want)
 			}
 		}

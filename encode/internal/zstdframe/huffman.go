@@ -3,6 +3,7 @@ package zstdframe
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/klauspost/compress/fse"
 )
@@ -94,4 +95,37 @@ func (t *huffmanTable) read(literals, padded []byte, left int) bool {
 func bitsBefore(stream []byte, at int) uint64 {
 	end := uint(at+7) / 8
 	return binary.LittleEndian.Uint64(stream[end-8:]) << (8*end - uint(at))
+}
+
+// huffmanCodes are the codes of all literals.
+type huffmanCodes [256]struct {
+	code uint16
+	bits uint8
+}
+
+// codes returns the codes that a table decodes.
+func (t *huffmanTable) codes() (codes huffmanCodes) {
+	for i, e := range t {
+		literal := &codes[byte(e.literals)]
+		literal.code, literal.bits = uint16(i>>(maxCode-e.firstBits)), e.firstBits
+	}
+	return codes
+}
+
+// append appends the stream of literals to dst.
+func (c *huffmanCodes) append(dst, literals []byte) []byte {
+	dst = slices.Grow(dst, 2*len(literals)+16) // more than maxCode bits for each
+	stream, out := bitWriter{at: len(dst)}, dst[:cap(dst)]
+	for len(literals) > 0 {
+		some := literals[max(len(literals)-4, 0):] // whose codes fit in one call
+		literals = literals[:len(literals)-len(some)]
+		value, count := uint64(0), uint8(0)
+		for _, literal := range slices.Backward(some) {
+			code := &c[literal]
+			value |= uint64(code.code) << (count % 64)
+			count += code.bits
+		}
+		stream = stream.add(out, value, count)
+	}
+	return stream.close(out)
 }

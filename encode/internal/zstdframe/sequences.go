@@ -23,26 +23,29 @@ func (w *Writer) appendSequences(sequences []Sequence) {
 		w.seqTables = true
 	}
 
-	stream := bitWriter{out: w.out}
+	w.out = slices.Grow(w.out, 8*len(sequences)+16) // no sequence has more than 64 bits
+	stream, out := bitWriter{at: len(w.out)}, w.out[:cap(w.out)]
 	last := sequences[len(sequences)-1]
 	literalCode, matchCode := last.codes()
 	literalState := literalLengthTable.start(literalCode)
 	matchState := matchLengthTable.start(matchCode)
-	stream.add(last.extraBits(literalCode, matchCode))
-	for i := len(sequences) - 2; i >= 0; i-- {
-		s := sequences[i]
+	extra, extraCount := last.extraBits(literalCode, matchCode)
+	stream = stream.add(out, extra, extraCount)
+	for _, s := range slices.Backward(sequences[:len(sequences)-1]) {
 		literalCode, matchCode = s.codes()
 		var literalBits, matchBits uint64
 		var literalCount, matchCount uint8
 		matchState, matchBits, matchCount = matchLengthTable.next(matchState, matchCode)
 		literalState, literalBits, literalCount = literalLengthTable.next(literalState, literalCode)
-		extra, extraCount := s.extraBits(literalCode, matchCode)
+		extra, extraCount = s.extraBits(literalCode, matchCode)
 		states := matchCount + literalCount
-		stream.add(matchBits|literalBits<<matchCount|extra<<states, states+extraCount)
+		stream = stream.add(out, matchBits|literalBits<<(matchCount%64)|extra<<(states%64),
+			states+extraCount)
 	}
-	stream.add(matchLengthTable.stateBits(matchState))
-	stream.add(literalLengthTable.stateBits(literalState))
-	w.out = stream.close()
+	state, count := matchLengthTable.stateBits(matchState)
+	stream = stream.add(out, state, count)
+	state, count = literalLengthTable.stateBits(literalState)
+	w.out = stream.add(out, state, count).close(out)
 }
 
 // newTables and sameTables say, in a block, which tables its sequences have.
@@ -67,10 +70,8 @@ func appendSequenceCount(dst []byte, count int) []byte {
 
 func literalLengthCode(length uint32) uint8 {
 	switch {
-	case length < 16:
-		return uint8(length)
-	case length < 64:
-		return literalLengthCodes[length-16]
+	case length < uint32(len(literalLengthCodes)):
+		return literalLengthCodes[length]
 	default:
 		return uint8(bits.Len32(length)) + 18
 	}
@@ -79,10 +80,8 @@ func literalLengthCode(length uint32) uint8 {
 func matchLengthCode(length uint32) uint8 {
 	length -= minMatch
 	switch {
-	case length < 32:
-		return uint8(length)
-	case length < 128:
-		return matchLengthCodes[length-32]
+	case length < uint32(len(matchLengthCodes)): // nearly always
+		return matchLengthCodes[length]
 	default:
 		return uint8(bits.Len32(length)) + 35
 	}
@@ -107,24 +106,19 @@ var (
 		25: 6, 26: 7, 27: 8, 28: 9, 29: 10, 30: 11, 31: 12, 32: 13, 33: 14, 34: 15, 35: 16}
 	matchLengthExtra = [53]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4,
 		41: 4, 42: 5, 43: 7, 44: 8, 45: 9, 46: 10, 47: 11, 48: 12, 49: 13, 50: 14, 51: 15, 52: 16}
-	literalLengthBase, literalLengthCodes = lengthCodes(literalLengthExtra[:], 0, 16, 64)
-	matchLengthBase, matchLengthCodes     = lengthCodes(matchLengthExtra[:], minMatch, 32, 128)
+	literalLengthBase, literalLengthCodes = lengthCodes(literalLengthExtra[:], 0, 64)
+	matchLengthBase, matchLengthCodes     = lengthCodes(matchLengthExtra[:], minMatch, 4096)
 )
 
-// lengthCodes derives each code's first length, and the codes of the lengths
-// from offset+from to offset+to-1.
-func lengthCodes(extra []uint8, offset, from, to int) (base []uint32, codes []uint8) {
+// lengthCodes derives each code's first length, and the codes of count lengths from offset on.
+func lengthCodes(extra []uint8, offset, count int) (base []uint32, codes []uint8) {
 	length := offset
 	for code, n := range extra {
 		base = append(base, uint32(length))
-		for range 1 << n {
-			if length >= offset+from && length < offset+to {
-				codes = append(codes, uint8(code))
-			}
-			length++
-		}
+		codes = append(codes, slices.Repeat([]uint8{uint8(code)}, 1<<n)...)
+		length += 1 << n
 	}
-	return base, codes
+	return base, codes[:count]
 }
 
 // lengthState is what a decoder does in a state of the table of a length: the length is base + the
@@ -134,9 +128,6 @@ type lengthState struct {
 	next        uint16
 	extra, bits uint8
 }
-
-// lengthStateCount is how many states the tables of both lengths have.
-const lengthStateCount = 512
 
 var (
 	literalLengthStates = lengthStates(literalLengthTable, literalLengthBase, literalLengthExtra[:])

@@ -3,18 +3,15 @@ package zstdframe
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/klauspost/compress/huff0"
 )
 
 // Writer writes frames, one after the other. It holds scratch memory: one per goroutine.
 type Writer struct {
-	tree    *Tree
-	huffman *huff0.Scratch
-	out     []byte
-	value   byte // of the latest run
-	length  int  // of the latest run, not yet in the block
-	block   block
+	tree   *Tree
+	out    []byte
+	value  byte // of the latest run
+	length int  // of the latest run, not yet in the block
+	block  block
 
 	// what this frame has so far
 	lastBlock   int  // offset in out of the latest block's header; -1 before the first
@@ -23,11 +20,7 @@ type Writer struct {
 }
 
 // NewWriter makes a writer of frames whose literals are coded by a tree.
-func NewWriter(tree *Tree) *Writer {
-	w := &Writer{tree: tree, huffman: &huff0.Scratch{Reuse: huff0.ReusePolicyMust}}
-	w.huffman.TransferCTable(tree.codes)
-	return w
-}
+func NewWriter(tree *Tree) *Writer { return &Writer{tree: tree} }
 
 // frameStart is the magic number and the descriptor: content size in 4 bytes, single segment, no
 // checksum.
@@ -93,6 +86,44 @@ func (w *Writer) cut() {
 			w.flush()
 		}
 	}
+}
+
+// Zeros adds content of size bytes whose zero bits are at these positions, strictly ascending:
+// position p is bit p%8 of byte p/8. The time grows with their number.
+func (w *Writer) Zeros(zeros []uint32, size int) {
+	at := 0
+	for i := 0; i < len(zeros); {
+		next, value := int(zeros[i]/8), byte(0xFF)
+		for ; i < len(zeros) && int(zeros[i]/8) == next; i++ {
+			value &^= 1 << (zeros[i] % 8)
+		}
+		ones := next - at
+		at = next + 1
+		isLone := w.length == 1 && ones > minMatch // nearly always
+		if isLone && w.block.hasRoom(ones) {
+			w.block.addLone(w.value, ones)
+			w.value = value
+			continue
+		}
+		w.Run(0xFF, ones)
+		w.Run(value, 1)
+	}
+	w.Run(0xFF, size-at)
+}
+
+// hasRoom reports whether a byte and a run of ones can be added before the block is full.
+func (b *block) hasRoom(ones int) bool {
+	return b.length+1+ones < maxBlock && len(b.literals)+2 <= maxLiterals-minMatch
+}
+
+// addLone adds a byte and a run of 0xFF, which gets a match, as calls of add do.
+func (b *block) addLone(value byte, ones int) {
+	b.literals = append(b.literals, value, 0xFF)
+	b.sequences = append(b.sequences, Sequence{uint32(b.pending + 2), uint32(ones - 1)})
+	b.pending = 0
+	b.length += 1 + ones
+	b.runs += 2
+	b.value = 0xFF
 }
 
 // Literals adds content that has no long runs: it is coded byte by byte, without matches.
@@ -173,23 +204,21 @@ func putBlockHeader(dst []byte, kind, size int) {
 // appendLiterals writes a literals section: Huffman-coded in one stream if that saves bytes, raw
 // otherwise. The tree goes into the frame's first coded section; later ones reuse it.
 func (w *Writer) appendLiterals(literals []byte) {
-	var tree []byte
-	kind := literalsTreeless
+	header, kind := len(w.out), literalsTreeless
+	w.out = append(w.out, 0, 0, 0)
 	if !w.treeWritten {
-		kind, tree = literalsCoded, w.tree.description
+		kind = literalsCoded
+		w.out = append(w.out, w.tree.description...)
 	}
-	stream, _, err := huff0.Compress1X(literals, w.huffman)
-	size := len(tree) + len(stream)
-	if err != nil || size >= len(literals) {
-		header := literalsRaw | uint32(len(literals))<<4
-		w.out = append(w.out, byte(header), byte(header>>8))
-		w.out = append(w.out, literals...)
+	w.out = w.tree.codes.append(w.out, literals)
+	size := len(w.out) - header - 3
+	if 3+size >= 2+len(literals) { // with the headers
+		sizes := literalsRaw | len(literals)<<4
+		w.out = append(append(w.out[:header], byte(sizes), byte(sizes>>8)), literals...)
 		return
 	}
-	header := uint32(kind) | uint32(len(literals))<<4 | uint32(size)<<14
-	w.out = append(w.out, byte(header), byte(header>>8), byte(header>>16))
-	w.out = append(w.out, tree...)
-	w.out = append(w.out, stream...)
+	sizes := kind | len(literals)<<4 | size<<14
+	w.out[header], w.out[header+1], w.out[header+2] = byte(sizes), byte(sizes>>8), byte(sizes>>16)
 	w.treeWritten = true
 }
 

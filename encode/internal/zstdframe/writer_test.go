@@ -27,6 +27,8 @@ func TestRuns(t *testing.T) {
 		"one block of one value":       {{7, maxBlock}},
 		"one byte more than a block":   {{7, maxBlock + 1}},
 		"two blocks and a byte before": {{6, 1}, {7, 2 * maxBlock}},
+		"two lone zeros":               {{0xFE, 1}, {0xFF, 9}, {0xFD, 1}},
+		"a block between lone zeros":   {{0xFE, 1}, {0xFF, maxBlock - 1}, {0xFD, 1}, {0xFF, 8}},
 	}
 	for _, code := range []struct {
 		extra []uint8
@@ -54,6 +56,15 @@ func TestRuns(t *testing.T) {
 		cases[fmt.Sprintf("random, up to %d", longest)] = list
 	}
 
+	var lone []run // bytes with a zero between ones, as masks have
+	for _, longest := range []int{5, 300, 5000} {
+		for range 3000 {
+			zero := run{^byte(1 << r.IntN(8)), 1 + r.IntN(2)*r.IntN(2)}
+			lone = append(lone, zero, run{0xFF, r.IntN(longest)})
+		}
+	}
+	cases["lone zeros"] = lone
+
 	frame, reader := NewWriter(zeros), NewReader(zeros) // one for all: no state may remain
 	for name, list := range cases {
 		var want []byte
@@ -70,6 +81,11 @@ func TestRuns(t *testing.T) {
 		}
 		if got := contents(reader, written); len(got) == 0 || !bytes.Equal(got[len(got)-1], want) {
 			t.Errorf("%s: Zeros gives other content, or false", name)
+		}
+		frame.Begin(nil, len(want))
+		frame.Zeros(AppendZeros(nil, 0, want), len(want))
+		if !bytes.Equal(frame.End(), written) {
+			t.Errorf("%s: Zeros writes another frame than Run", name)
 		}
 	}
 }

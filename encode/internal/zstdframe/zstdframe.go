@@ -79,9 +79,9 @@ func proportions(total, codes int, given map[int]int) []int {
 
 // Tree codes literals, in fixed proportions.
 type Tree struct {
-	codes       *huff0.Scratch
 	description []byte
 	decoded     *huffmanTable
+	codes       huffmanCodes
 }
 
 // NewTree makes the tree for literals that stand in the given proportions, each at least 1.
@@ -90,9 +90,10 @@ func NewTree(proportion func(value byte) int) *Tree {
 	for value := range 256 {
 		sample = append(sample, bytes.Repeat([]byte{byte(value)}, proportion(byte(value)))...)
 	}
-	codes := &huff0.Scratch{}
-	if _, _, err := huff0.Compress1X(sample, codes); err != nil {
+	compressed := &huff0.Scratch{}
+	if _, _, err := huff0.Compress1X(sample, compressed); err != nil {
 		panic(err) // the proportions are constants
 	}
-	return &Tree{codes, slices.Clone(codes.OutTable), newHuffmanTable(codes.OutTable)}
+	table := newHuffmanTable(compressed.OutTable)
+	return &Tree{slices.Clone(compressed.OutTable), table, table.codes()}
 }
