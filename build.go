@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -237,7 +238,7 @@ func (b *builder) publish() error {
 		b.end(Waiting)
 		return nil
 	}
-	b.stage("publish", "dataset", b.Out)
+	b.stage("publish", "dataset", filepath.Base(b.Out))
 	b.end(Built)
 	return nil
 }

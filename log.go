@@ -1,7 +1,9 @@
 package tcbuild
 
 import (
-	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/incidence"
@@ -9,7 +11,6 @@ import (
 	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
-	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/store"
 )
 
@@ -20,8 +21,9 @@ func (b *builder) logGraph(cell *ingest.Graph, layout incidence.Layout) {
 		loops += edges.SelfLoops
 	}
 	b.stage("read graph", "genes", cell.Genes.Len(), "reactions", cell.Reactions.Len(),
-		"metabolites", cell.Metabolites.Len(), "edge_types", len(cell.Edges),
-		"edges", layout.EdgePositions(), "duplicate_edges", repeated, "self_loops", loops)
+		"metabolites", cell.Metabolites.Len())
+	b.Log.Info("edges", "types", len(cell.Edges), "edges", layout.EdgePositions(),
+		"duplicates", repeated, "self_loops", loops)
 	if columns := cell.LeftOut(); len(columns) > 0 {
 		b.Log.Warn("ignoring columns of the graph", "columns", fault.List(columns))
 	}
@@ -32,9 +34,8 @@ func (b *builder) logGraph(cell *ingest.Graph, layout incidence.Layout) {
 func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule,
 	reactions *ingest.Nodes) {
 	if unknown := rules.UnknownGenes; len(unknown) > 0 {
-		b.Log.Warn("gpr rules name genes that are not in the graph; they count as never deleted",
-			"genes", len(unknown), "reactions", rules.NamingUnknown, "first",
-			unknown[:min(len(unknown), 5)])
+		b.Log.Warn("unknown genes in gpr rules are never deleted", "genes", len(unknown),
+			"first", unknown[0])
 	}
 	if rule == incidence.RuleGPR || reactions.Len() == 0 {
 		return
@@ -46,26 +47,30 @@ func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule,
 		}
 	}
 	if withIsozymes > 0 {
-		b.Log.Info("these reactions have isozymes, and any deleted gene removes them; "+
-			"--reaction-rule gpr keeps them while an isozyme is left", "reactions", withIsozymes)
+		b.Log.Info("isozymes keep no reaction; with --reaction-rule gpr they do",
+			"reactions", withIsozymes)
 	}
 }
 
-// logColumns says what the columns of a perturbation set are.
+// shownColumns is how many columns of one use a line of the log names.
+const shownColumns = 3
+
+// logColumns says in one line what the columns of a perturbation set are; those of genes and ids
+// only if they have other names.
 func (b *builder) logColumns(set *samples.Set) {
-	columns := set.Columns()
 	var uses []any
-	for _, use := range columns.Uses() {
-		uses = append(uses, use[0], use[1])
+	for _, use := range set.Columns().Uses() {
+		shown := use.Columns[:min(len(use.Columns), shownColumns)]
+		if more := len(use.Columns) - len(shown); more > 0 {
+			shown = append(slices.Clip(shown), fmt.Sprintf("+%d", more))
+		}
+		if text := strings.Join(shown, ","); text != use.What {
+			uses = append(uses, use.What, text)
+		}
 	}
 	b.Log.Info("columns", uses...)
-	if len(columns.Phenotypes) == 0 {
-		b.Log.Warn(
-			"the perturbation set has no phenotypes: its samples have masks and nothing to predict")
-	}
-	if len(columns.ByName) > 0 {
-		b.Log.Info("numbers that are attributes by their names: "+
-			"name those that were measured in --phenotypes", "columns", fault.List(columns.ByName))
+	if len(set.Columns().Phenotypes) == 0 {
+		b.Log.Warn("found no phenotypes: samples have masks and nothing to predict")
 	}
 }
 
@@ -85,7 +90,10 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 		b.Log.Info("kinds of perturbations",
 			"perturbations", samples.ListKinds(kinds.Perturbations), "removing", removing)
 	}
-	b.logRepeats(account)
+	if repeats := account.Repeats; repeats.RepeatedGenotypes > 0 {
+		b.Log.Warn("genotypes repeat", "genotypes", repeats.Genotypes,
+			"repeated", repeats.RepeatedGenotypes, "in_samples", repeats.RepeatedSamples)
+	}
 	warn := func(message, what string, n int) {
 		if n > 0 {
 			b.Log.Warn(message, what, n)
@@ -96,23 +104,13 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 	warn("infinite phenotype values count as missing", "values", account.Sum(ingest.InfiniteValue))
 	none := func(names []string, values string) {
 		if len(names) > 0 {
-			b.Log.Warn("phenotypes that may be none: name the others in --phenotypes",
-				"phenotypes", fault.List(names), "values", values)
+			b.Log.Warn("name what was measured in --phenotypes", "unlikely", fault.List(names),
+				"why", values)
 		}
 	}
 	none(found.unmeasured.Constant(), "one value in all samples")
 	none(found.unmeasured.Indices(), "numbers of the rows")
 	if names := found.unmeasured.Names(); len(names) > 0 {
 		b.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
-	}
-}
-
-// logRepeats says that genotypes repeat.
-func (b *builder) logRepeats(account *ingest.Account) {
-	repeats, choice := account.Repeats, cmp.Or(b.Duplicates, duplicates.Keep)
-	if repeats.RepeatedGenotypes > 0 {
-		b.Log.Warn("genotypes repeat", "genotypes", repeats.Genotypes,
-			"repeated", repeats.RepeatedGenotypes, "in_samples", repeats.RepeatedSamples,
-			"duplicates", choice)
 	}
 }

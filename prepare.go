@@ -3,6 +3,7 @@ package tcbuild
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,7 +62,7 @@ func (b *builder) readBase() (*prepared, error) {
 	if p.cache, err = b.Base.Incidence(); err != nil {
 		return nil, err
 	}
-	b.stage("read base", "dataset", b.Base.Dir, "samples", manifest.Samples)
+	b.stage("read base", "dataset", filepath.Base(b.Base.Dir), "samples", manifest.Samples)
 	p.rules, err = b.readRules(p)
 	return p, err
 }
@@ -160,7 +161,7 @@ func (b *builder) survey(ctx context.Context, p *prepared, write bool) (*survey,
 	columns := p.manifest.Columns()
 	found := &survey{
 		account: &ingest.Account{}, kinds: ingest.NewKindCounter(p.set.Columns()),
-		unmeasured: ingest.NewSuspectPhenotypes(columns),
+		unmeasured: ingest.NewSuspectPhenotypes(p.set.Columns()),
 	}
 	table := store.NewSampleDigester(columns)
 	if write {
@@ -262,7 +263,9 @@ func (b *builder) readRules(p *prepared) (*incidence.Rules, error) {
 		return nil, fault.New(fault.Input, "correct the rule, or leave the field empty",
 			"read graph %s: %s %w", b.Graph, p.nodeFile(ingest.Reaction), err)
 	}
-	b.logRules(rules, rule, reactions)
+	if b.Base == nil { // whose build said it
+		b.logRules(rules, rule, reactions)
+	}
 	return rules, nil
 }
 

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"tcbuild/fault"
@@ -106,17 +107,20 @@ func NamedPhenotypes(names ...string) []Phenotype {
 	return phenotypes
 }
 
-// Uses says in pairs what the columns of a table are: "phenotypes", "fitness, growth", and so on.
-func (c Columns) Uses() (pairs [][2]string) {
-	use := func(what string, names ...string) {
-		if len(names) > 0 && names[0] != "" {
-			pairs = append(pairs, [2]string{what, strings.Join(names, ", ")})
-		}
-	}
-	use("genes", c.Genes...)
-	use("sample_id", c.ID)
-	use("phenotypes", c.PhenotypeNames()...)
-	use("attributes", c.AttributeNames()...)
-	use("left_out", c.Ignored...)
-	return pairs
+// Use is what some columns of a table are, such as phenotypes.
+type Use struct {
+	What    string
+	Columns []string
+}
+
+// Uses says what the columns of a table are; by_name has those of ByName, which are attributes.
+func (c Columns) Uses() []Use {
+	isByName := func(name string) bool { return slices.Contains(c.ByName, name) }
+	uses := []Use{{"genes", c.Genes}, {"sample_id", []string{c.ID}},
+		{"phenotypes", c.PhenotypeNames()},
+		{"attributes", slices.DeleteFunc(c.AttributeNames(), isByName)},
+		{"by_name", c.ByName}, {"left_out", c.Ignored}}
+	return slices.DeleteFunc(uses, func(u Use) bool {
+		return len(u.Columns) == 0 || u.Columns[0] == ""
+	})
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // SuspectPhenotypes finds the phenotypes that nobody can have measured, by their values: without a
-// value in any sample of a set, with the same in all, or with whole numbers that ascend, as rows'
-// numbers do.
+// value in any sample of a set; or, of those that nobody named, with the same in all, or with whole
+// numbers that ascend, as rows' numbers do.
 type SuspectPhenotypes struct {
 	names    []string
 	open     []int // phenotypes without a value so far
@@ -25,7 +25,7 @@ func NewSuspectPhenotypes(columns Columns) *SuspectPhenotypes {
 		last:  make([]float64, len(columns.Phenotypes))}
 	for k, phenotype := range columns.Phenotypes {
 		u.open = append(u.open, k)
-		if phenotype.StatisticOf == "" {
+		if slices.Contains(columns.Guessed, phenotype.Name) {
 			u.constant, u.indices = append(u.constant, k), append(u.indices, k)
 		}
 	}

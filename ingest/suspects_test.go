@@ -9,7 +9,8 @@ import (
 // Columns of numbers that are no phenotypes are told from those that are, in any cut of the set.
 func TestNotPhenotypes(t *testing.T) {
 	columns := Columns{Phenotypes: append(NamedPhenotypes("empty", "constant", "row", "barcode", "fitness", "gaps"),
-		Phenotype{Name: "fitness_n", StatisticOf: "fitness"})}
+		Phenotype{Name: "fitness_n", StatisticOf: "fitness"}, Phenotype{Name: "dose"}),
+		Guessed: []string{"empty", "constant", "row", "barcode", "fitness", "gaps"}} // not dose
 	for _, size := range []int{1, 7, 40} {
 		u := NewSuspectPhenotypes(columns)
 		for first := 0; first < 40; first += size {
@@ -19,7 +20,7 @@ func TestNotPhenotypes(t *testing.T) {
 				if i == 20 {
 					gap = math.NaN()
 				}
-				s.Append([]byte("s"), nil, []float64{math.NaN(), 3, float64(i), float64(5*i + i%3), math.Sin(float64(i)), gap, 2}, nil)
+				s.Append([]byte("s"), nil, []float64{math.NaN(), 3, float64(i), float64(5*i + i%3), math.Sin(float64(i)), gap, 2, 7}, nil)
 			}
 			u.Add(s)
 		}

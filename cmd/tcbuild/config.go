@@ -43,8 +43,8 @@ func configured(
 		}
 		e.openLog()
 		if len(unread) > 0 {
-			e.log.Info("the settings file also has settings of other commands",
-				"keys", strings.Join(unread, " "))
+			e.log.Info("settings of other commands are ignored",
+				"keys", strings.Join(unread, ","))
 		}
 		return nil
 	}

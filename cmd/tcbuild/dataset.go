@@ -138,7 +138,7 @@ func printPlanned(e *env, o tcbuild.Options, result *tcbuild.Result) error {
 	e.say(result.Account.Line(o.File))
 	var rows [][]string
 	for _, use := range result.Columns.Uses() {
-		rows = append(rows, []string{use[0], oneLine(use[1])})
+		rows = append(rows, []string{use.What, oneLine(strings.Join(use.Columns, ", "))})
 	}
 	return e.table(rows...)
 }

@@ -327,7 +327,7 @@ func TestHold(t *testing.T) {
 	first := f.current(t)
 	writeFiles(t, f.dir, map[string]string{"out/set/hold": "Ann\n"})
 	next := aloud(rebuildOf("method=edges", "keep=1"))
-	must(t, f.dir, next...).warns(t, "WARN current stays where it is")
+	must(t, f.dir, next...).warns(t, "WARN the file hold keeps current")
 	if f.current(t) != first {
 		t.Error("current has moved")
 	}

@@ -75,7 +75,7 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 		}
 		_, edges := made.Size()
 		e.log.Info("made graph", "genes", made.Genes.Len(), "reactions", made.Reactions.Len(),
-			"metabolites", made.Metabolites.Len(), "edge_types", len(made.Edges), "edges", edges)
+			"metabolites", made.Metabolites.Len(), "edges", edges)
 		bar := newProgress(e, "perturbations", o.samples)
 		defer bar.Done()
 		source := watched{synth.Samples(o.size, o.seed, o.samples), bar}

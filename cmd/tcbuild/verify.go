@@ -150,8 +150,7 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 		return err
 	}
 	summary := fmt.Sprintf(
-		"%s: %s samples x %d masks on %s by %s: %s differences, %s damaged records or files "+
-			"(%s samples/s)",
+		"%s: %s samples x %d masks on %s by %s: %s differences, %s damaged (%s samples/s)",
 		report.Dataset, humanCount(report.Samples), len(report.Masks), report.Device, report.Method,
 		humanCount(int(report.Differences)), humanCount(int(report.Damaged)),
 		humanCount(int(report.SamplesPerSecond)))

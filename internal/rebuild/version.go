@@ -109,8 +109,7 @@ func (r *Rebuild) makeCurrent(ctx context.Context, key string) (linked, held boo
 		return false, false, err
 	}
 	if now != "" && disk.Exists(r.path(holdName)) {
-		r.Log.Warn("current stays where it is, until the file hold is removed",
-			"current", now, "newest", key)
+		r.Log.Warn("the file hold keeps current", "current", now, "newest", key)
 		return false, true, r.check(ctx, now, variants.WhatIsDue)
 	}
 	when := time.Now()

@@ -215,7 +215,7 @@ func passed(report *gpuverify.Report) error {
 		return nil
 	}
 	return fault.New(fault.Damaged, "look for a failing disk or memory, and run it again",
-		"verify %s: %d differences, %d damaged records or files; first: %s",
+		"verify %s: %d differences, %d damaged; first: %s",
 		report.Dataset, report.Differences, report.Damaged, report.Findings()[0])
 }
 
