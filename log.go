@@ -34,8 +34,8 @@ func (b *builder) logGraph(cell *ingest.Graph, layout incidence.Layout) {
 func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule,
 	reactions *ingest.Nodes) {
 	if unknown := rules.UnknownGenes; len(unknown) > 0 {
-		b.Log.Warn("unknown genes in gpr rules are never deleted", "genes", len(unknown),
-			"first", unknown[0])
+		b.Log.Warn("unknown genes in gpr rules stay", "genes", len(unknown),
+			"reactions", rules.NamingUnknown, "first", unknown[0])
 	}
 	if rule == incidence.RuleGPR || reactions.Len() == 0 {
 		return
@@ -68,7 +68,9 @@ func (b *builder) logColumns(set *samples.Set) {
 			uses = append(uses, use.What, text)
 		}
 	}
-	b.Log.Info("columns", uses...)
+	if len(uses) > 0 {
+		b.Log.Info("columns", uses...)
+	}
 	if len(set.Columns().Phenotypes) == 0 {
 		b.Log.Warn("found no phenotypes: samples have masks and nothing to predict")
 	}

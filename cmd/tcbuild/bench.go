@@ -16,26 +16,22 @@ func newBench(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench --graph DIR --perturbations FILE --out DIR",
 		Short: "Measure what each way of storing masks costs, on your own graph",
-		Long: `Measure what each way of storing masks costs, on your own graph: build every
-variant with every codec and read it back in Go, in several rounds. Prints tables and what
-to choose; DIR/report.html adds a plot, DIR/results.json every figure. The datasets take up
-to 3 GB of disk at a time by default. To measure training, run python -m tcbuild.compare.`,
-		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow \
-      --out demo/bench
-  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow \
-      --out big/bench --extrapolate 20000000`,
+		Long: `Measure what each way of storing masks costs, on your own graph: build every variant with every
+codec and read it back in Go. Print tables and what to choose; DIR/report.html adds a plot,
+DIR/results.json every figure. Datasets take up to 3 GB of disk at a time by default.
+'python -m tcbuild.compare' measures training.`,
+		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench`,
 	}
 	flags := cmd.Flags()
 	inputFlags(cmd, &o.Options)
 	outFlag(flags, &o.Out, "out", newOutput, "folder to create: `DIR`")
 	intFlag(flags, &o.Samples, "samples", 0, 0,
-		"samples in each dataset, 2 or more (default: up to 100,000; full masks as raw or "+
-			"bits, at most 2.5 GB)")
-	intFlag(flags, &o.Rounds, "rounds", 3, 1, "number of times to measure everything")
+		"samples in each dataset, 2 or more (default: up to 100,000, and 2.5 GB)")
+	intFlag(flags, &o.Rounds, "rounds", 3, 1, "times to measure everything")
 	intFlag(flags, &o.Extrapolate, "extrapolate", 0, 0,
-		"number of samples to extrapolate costs to (default: the size of the perturbation set)")
+		"samples to extrapolate costs to (default: those of the set)")
 	flags.BoolVar(&o.Keep, "keep", false,
-		"keep the last round's datasets in DIR/datasets and their inputs in DIR/inputs")
+		"keep the last round's DIR/datasets and DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		return runBench(ctx, e, o)

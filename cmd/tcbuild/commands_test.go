@@ -1,51 +1,54 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 )
 
 const commandsReference = "../../docs/commands.md"
 
-// seeAlso and inherited are sections that cobra adds to each command; the page has them once.
-var seeAlso = regexp.MustCompile(`(?s)### (SEE ALSO|Options inherited from parent ` +
-	`commands)\n\n.*?(\n\n|\z)`)
-
 // TestCommandsReference writes the reference of all commands in the order of 'tcbuild help'.
 func TestCommandsReference(t *testing.T) {
 	root := newRoot(newEnv(io.Discard, io.Discard))
-	root.DisableAutoGenTag = true
-	root.InitDefaultHelpFlag()
 	var page strings.Builder
 	page.WriteString(strings.ReplaceAll(commandsHead, "@", "`"))
-	fmt.Fprintf(&page,
-		"\n## Flags of every command\n\n```\n  -h, --help                print the command's "+
-			"help\n%s```\n",
-		root.PersistentFlags().FlagUsages())
+	described := make(map[string]bool) // flags; each is described once
+	describe := func(cmd *cobra.Command, flags *pflag.FlagSet) {
+		first, again := pflag.NewFlagSet("", 0), ""
+		flags.VisitAll(func(flag *pflag.Flag) {
+			key := strings.Join([]string{flag.Name, flag.Usage, flag.DefValue}, "\x00")
+			switch {
+			case flag.Hidden || cmd.HasParent() && root.PersistentFlags().Lookup(flag.Name) != nil:
+			case described[key]:
+				again += " --" + flag.Name
+			default:
+				described[key] = true
+				first.AddFlag(flag)
+			}
+		})
+		fmt.Fprintf(&page, "\n```\n%s\n", cmd.UseLine())
+		for _, text := range []string{cmd.Example, first.FlagUsagesWrapped(helpWidth)} {
+			if text != "" {
+				page.WriteString("\n" + strings.TrimRight(text, "\n") + "\n")
+			}
+		}
+		page.WriteString("```\n")
+		if again != "" {
+			fmt.Fprintf(&page, "\nAs above: `%s`\n", again[1:])
+		}
+	}
+	describe(root, root.PersistentFlags())
 	var write func(cmd *cobra.Command)
 	write = func(cmd *cobra.Command) {
-		cmd.InitDefaultHelpFlag()
-		cmd.Flags().Lookup("help").Hidden = true // one of those that every command has
-		var text bytes.Buffer
-		err := doc.GenMarkdownCustom(cmd, &text, func(name string) string { return name })
-		if err != nil {
-			t.Fatal(err)
-		}
-		section := strings.ReplaceAll(seeAlso.ReplaceAllString(text.String(), ""),
-			"### Synopsis\n\n", "")
-		if cmd.Long != "" { // which says what Short does, and more
-			section = strings.Replace(section, "\n"+cmd.Short+"\n\n", "\n", 1)
-		}
-		page.WriteString("\n#" + strings.TrimRight(strings.ReplaceAll(section, "\n### ", "\n#### "),
-			"\n") + "\n")
+		fmt.Fprintf(&page, "\n### %s\n\n%s\n", cmd.CommandPath(), cmp.Or(cmd.Long, cmd.Short+"."))
+		describe(cmd, cmd.LocalFlags())
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() && cmd.Name() != "completion" {
 				write(sub)
@@ -74,8 +77,8 @@ func TestCommandsReference(t *testing.T) {
 // commandsHead has backquotes as @.
 const commandsHead = `# Commands
 
-Every command with its flags, in the order of a workflow; @tcbuild COMMAND --help@ prints the same.
-Generated from the program: @go test ./cmd/tcbuild -run TestCommandsReference -update@ rewrites it.
+What @--help@ prints of each command, in the same order; a flag that several share is described
+once. Generated: @go test ./cmd/tcbuild -run TestCommandsReference -update@ rewrites it.
 
 ## What scripts can rely on
 
@@ -86,7 +89,7 @@ Only an entry in the changelog changes what this section promises.
 | code | meaning |
 | --- | --- |
 | 0 | done, or there was nothing to do |
-| 1 | failed: input or output, a full disk, a GPU driver, or a fault of tcbuild itself, which says where to report it |
+| 1 | failed: input or output, a full disk, a GPU driver, or a fault of tcbuild, which says where to report it |
 | 2 | wrong usage or settings |
 | 3 | bad input data |
 | 4 | @verify@ or @diff@ found a difference, or a dataset is damaged |
@@ -94,15 +97,11 @@ Only an entry in the changelog changes what this section promises.
 
 ### Output
 
-A file or folder appears under its name when it is complete, or not at all. Commands work in a
-hidden folder @.NAME.tcbuild-RANDOM@ beside the output and rename it at the end. If a run is killed,
-the next run for the same name removes that folder; so does @tcbuild clean@.
-
-No output replaces what exists, except that a page, a report, a list, metrics or a copy by @stage@
-replaces an earlier one of the same kind, which it knows by a marker in it. A log is appended to a
-file that is empty or begins with a line of a log. An output is never a link, or inside a dataset, a
-graph or a version of @rebuild@, and its path has no control characters. Commands check this before
-they start to work.
+A file or folder appears under its name when it is complete, or not at all. Until then it is in a
+hidden folder beside it, @.NAME.tcbuild-RANDOM@, which the next run for that name removes if this
+one is killed. No output replaces what exists, but a page, a report, a list or metrics replace an
+earlier one, which they know by its beginning. An output is never a link, or inside a dataset, a
+graph or a version of @rebuild@, and its path has no control characters. Commands check this first.
 
 A dataset is a folder:
 
@@ -114,21 +113,19 @@ A dataset is a folder:
     DATASET/shard-00000-of-00004/data.mdb   indices and full-masks: the samples' masks
     DATASET/run.json                        facts about this run: times, machine, paths
 
-Data files depend only on the input and the options. @manifest.json@ also names the program's
-version. Time, machine, paths and number of workers affect only @run.json@. A dataset may lie on a
+Data files depend only on the input and the options; @manifest.json@ also names the program's
+version. Only @run.json@ depends on time, machine, paths and workers. A dataset may lie on a
 read-only disk. [FORMAT.md](FORMAT.md) specifies every byte.
 
 ### Streams and errors
 
-Results go to stdout. Logs and progress go to stderr: a short line and a progress bar on a terminal,
-full times and a line every 30 seconds elsewhere. With @--log-format json@ each line is a JSON object:
-progress twice a second, as numbers (@done@, @total@, 0 if unknown, and @bytes@), and an error at the
-end, with its exit code (@code@) and @hint@.
-@--quiet@ prints nothing on success. A result that cannot be printed, because stdout is full or
-closed, is an error.
+Results go to stdout; a result that cannot be printed is an error. Logs and progress go to stderr:
+a bar on a terminal, a line every 30 seconds elsewhere. With @--log-format json@ each line is an
+object: progress twice a second (@done@, @total@, 0 if unknown, and @bytes@), and an error at the
+end, with @code@ and @hint@.
 
-An error is one line that says what tcbuild was doing, where, what it found and what it expected. If
-there is a fix, a second line starts with @hint:@.
+An error is one line: what tcbuild was doing, where, what it found and expected. If there is a fix,
+a second line starts with @hint:@.
 
     tcbuild: read perturbations screen.tsv:412: gene "YAL0X" is not in the graph (6,607 genes)
     hint: correct the name, or add the gene to the graph, or its other names with aliases; to drop such samples, pass --unknown-genes drop-sample
@@ -139,13 +136,14 @@ Long values are cut in the middle. Unprintable characters of ids and names appea
 ### Signals
 
 SIGINT, SIGTERM and SIGUSR1, which SLURM sends before a time limit, stop a run at the next batch. A
-second signal, a second later or more, kills it. If a run hangs on a file or pipe, it ends after 5
+second one, a second later or more, kills it. A run that hangs on a file or pipe ends after 5
 seconds with the same exit code.
 
 ### Memory
 
-In a container or a SLURM job with limited memory, and under @ulimit -v@, the garbage collector
-works harder before it takes more. Where memory, addresses (below 2 GB) or threads run out all the
-same, Go's runtime ends the program with a dump and exit code 2, and the kernel with 137. Nothing is
-left under a final name.
+Where memory is limited, by a container, a SLURM job or @ulimit -v@, the garbage collector works
+harder. Where memory, addresses (below 2 GB) or threads run out all the same, Go's runtime ends the
+program with a dump and exit code 2, and the kernel with 137; nothing is left under a final name.
+
+## Every command
 `

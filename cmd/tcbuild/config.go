@@ -22,6 +22,9 @@ func configured(
 ) *cobra.Command {
 	var args []string
 	cmd.Args = cobra.ArbitraryArgs
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = completeSettings
+	}
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
 		var overrides []string
 		args, overrides = splitOverrides(mixed)
@@ -67,6 +70,33 @@ func splitOverrides(mixed []string) (args, overrides []string) {
 		}
 	}
 	return args, overrides
+}
+
+// completeSettings makes shells complete settings, and their values if these are few, once the
+// positional arguments are given.
+func completeSettings(
+	cmd *cobra.Command, mixed []string, typed string,
+) (words []string, then cobra.ShellCompDirective) {
+	args, _ := splitOverrides(mixed)
+	if _, required := arguments(cmd); len(args) < required {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	byKey, keys := settableFlags(cmd.Flags())
+	key, _, hasValue := strings.Cut(typed, "=")
+	if !hasValue {
+		for _, key := range keys {
+			words = append(words, key+"=")
+		}
+		return words, cobra.ShellCompDirectiveNoSpace
+	}
+	if _, flag := findFlag(byKey, key); flag != nil {
+		if value, ok := flag.Value.(*flagValue); ok {
+			for _, word := range value.words {
+				words = append(words, key+"="+word)
+			}
+		}
+	}
+	return words, cobra.ShellCompDirectiveDefault
 }
 
 // setFlags sets the flags that the command line did not set. A setting must be a flag. A file may

@@ -25,31 +25,26 @@ func newDataset(e *env) *cobra.Command {
 	var o buildOptions
 	cmd := &cobra.Command{
 		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
-		Short: "Build a dataset that holds every sample's masks",
-		Long: `Build a dataset that stores every sample's masks in LMDB shards, either as removed
-positions (indices) or whole (full-masks).
-
-The same input and options give the same bytes with any number of workers. To resume
-an interrupted build after its last complete shard, run the same command again.
-To share the work between machines, see the steps of 'tcbuild rebuild'.`,
+		Short: "Build a dataset of every sample's masks",
+		Long: `Build a dataset that stores every sample's masks in LMDB shards: as removed positions
+(indices) or whole (full-masks). The bytes depend only on the input and options. The same
+command resumes an interrupted build; 'tcbuild rebuild' shares the work between machines.`,
 		Example: `  tcbuild dataset --mode indices \
-      --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices
-  tcbuild dataset --mode full-masks --codec raw \
-      --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw`,
+      --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices`,
 	}
 	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	choiceFlag(cmd, &o.Variant, "mode", "", []store.Variant{store.Indices, store.FullMasks},
 		"what to store: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "",
-		fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
+		fmt.Sprintf("encoding: %s for indices; %s for full-masks (default: the first)",
 			strings.Join(encode.Codecs(encode.Indices), ", "),
 			strings.Join(encode.Codecs(encode.FullMasks), ", ")))
 	intFlag(flags, &o.Shards, "shards", 0, 0,
-		"number of shards (default: chosen by the dataset's size)")
+		"number of shards (default: by the dataset's size)")
 	choiceFlag(cmd, &o.Resume, "resume", store.ResumeIfPossible,
 		[]store.Resume{store.ResumeNever, store.ResumeIfPossible, store.ResumeAlways},
-		"resume an interrupted build: never, if-possible or always")
+		"resume a build: never, if-possible or always")
 	require(cmd, "mode", "perturbations")
 	_ = cmd.RegisterFlagCompletionFunc("codec",
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -68,15 +63,13 @@ To share the work between machines, see the steps of 'tcbuild rebuild'.`,
 func newIncidence(e *env) *cobra.Command {
 	o := buildOptions{Options: tcbuild.Options{Variant: store.Incidence}}
 	cmd := &cobra.Command{
-		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
-		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
-		Long: `Build an incidence dataset. It stores every sample's deleted genes and phenotypes,
-and one incidence cache: the positions that each gene and reaction removes, from which readers
-make the masks. It is the smallest variant, and for most uses the fastest. Without
---perturbations, build only the cache.`,
-		Example: `  tcbuild incidence --graph demo/graph \
-      --perturbations demo/perturbations.arrow --out demo/incidence
-  tcbuild incidence --graph yeast/graph --perturbations screen.tsv \
+		Use:        "incidence --graph DIR [--perturbations FILE] --out DATASET",
+		SuggestFor: []string{"build", "make", "create"},
+		Short:      "Build a dataset of deleted genes and one incidence cache",
+		Long: `Build the smallest variant, mostly the fastest to read, too: every sample's deleted genes and
+phenotypes, and one incidence cache. The cache has the positions that each gene and reaction
+removes, from which readers make masks. Without --perturbations, build only the cache.`,
+		Example: `  tcbuild incidence --graph yeast/graph --perturbations screen.tsv \
       --genes-columns gene_a,gene_b --out yeast/screen --dry-run`,
 	}
 	datasetFlags(cmd, &o)
@@ -92,8 +85,8 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	workersFlag(flags, &o.Workers)
 	choiceFlag(cmd, &o.ReactionRule, "reaction-rule", incidence.RuleAll,
 		[]incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR},
-		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, "+
-			"if its boolean rule becomes false, so that isozymes keep it")
+		"remove a reaction with any of its genes (all), or when its boolean rule becomes false, so "+
+			"that isozymes keep it (gpr)")
 	perturbationFlags(cmd, &o.Spec)
 }
 
@@ -103,10 +96,9 @@ func datasetFlags(cmd *cobra.Command, o *buildOptions) {
 	flags := cmd.Flags()
 	outFlag(flags, &o.Out, "out", datasetOutput, "dataset to create: `DATASET`")
 	flags.BoolVar(&o.DryRun, "dry-run", false,
-		"read and check all input, say what would be built, and write nothing")
+		"read all input, say what would be built, and write nothing")
 	fileFlag(flags, &o.dropped, "dropped", beginsWith(ingest.DroppedNamesHeader),
-		"write a table of the names that mean no gene of the graph, with reasons and counts: "+
-			"`FILE`")
+		"write names that match no gene, with reasons and counts, to `FILE`")
 	require(cmd, "graph", "out")
 }
 

@@ -13,13 +13,13 @@ import (
 
 func newDiff(e *env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "diff A B",
-		Short: "Say whether two datasets have the same content, and where they first differ",
-		Long: `Compare the content of two datasets by their digests: the graph, the reaction rule and
-the samples. If they differ, print what differs, and the first sample, in their order, with
-other genes, phenotypes or attributes. Variant, codec and shards do not count as differences;
-masks follow from the content, which 'tcbuild verify' proves. The exit code is 0 if nothing
-differs, and 4 otherwise.`,
+		Use:        "diff A B",
+		SuggestFor: []string{"compare"},
+		Short:      "Say whether two datasets have the same content, and where they differ",
+		Long: `Compare the content of two datasets: the graph, the reaction rule, and the samples with their
+genes, phenotypes and attributes. If they differ, say in what, and in which sample first; the
+exit code is then 4. Variant, codec and shards do not count; masks follow from the content,
+which 'tcbuild verify' proves.`,
 		Example: `  tcbuild diff demo/indices demo/full-masks`,
 	}
 	return configured(e, cmd, func(ctx context.Context, args []string) error {

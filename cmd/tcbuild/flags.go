@@ -131,7 +131,7 @@ func workersFlag(flags *pflag.FlagSet, workers *int) {
 			runtime.GOMAXPROCS(n) // 0 changes nothing
 			return true
 		},
-	}, "workers", "CPU cores to use (default: all that are available)")
+	}, "workers", "CPU cores to use (default: all available)")
 }
 
 // partFlag declares a flag for one of several processes that share the work.

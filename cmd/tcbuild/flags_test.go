@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
+
+	"tcbuild/docs"
 )
 
 // A flag that takes one of a few words names them in its help and completes to them.
@@ -42,6 +45,11 @@ func TestChoicesComplete(t *testing.T) {
 // What bash, zsh and fish ask the program for.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
+	var names []string
+	for _, page := range docs.Pages() {
+		names = append(names, page.Name)
+	}
+	pages := strings.Join(names, " ")
 	for _, c := range []struct{ line, want string }{
 		{"dataset --mode", "indices full-masks"},
 		{"dataset --codec", "bits delta raw zstd"},
@@ -50,14 +58,41 @@ func TestCompletion(t *testing.T) {
 		{"verify --device", "cpu cuda"},
 		{"rebuild --log-format", "text json"},
 		{"rebuild --variants", "incidence indices full-masks"},
+		{"docs", pages},
+		{"verify", ""}, // files
+		{"verify x", "device= digests= gpu_memory= graph= json= log_format= method= pinned_memory= quiet= workers="},
+		{"synth --out x seed=3", "log_format= out= quiet= samples= scale= seed="},
+		{"verify x method=", "method=incidence method=edges method=both"},
+		{"bench perturbations.duplicates=", "perturbations.duplicates=keep perturbations.duplicates=error"},
 	} {
 		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(c.line)...)
-		o := must(t, t.TempDir(), append(args, "")...)
-		got, _, _ := strings.Cut(strings.Join(strings.Fields(o.stdout), " "), " :")
+		if !strings.HasSuffix(c.line, "=") {
+			args = append(args, "")
+		}
+		o := must(t, t.TempDir(), args...)
+		got, _, _ := strings.Cut(strings.Join(strings.Fields(o.stdout), " "), ":")
+		got = strings.TrimSpace(got)
 		if got != c.want {
 			t.Errorf("%s: got %q, expected %q", c.line, got, c.want)
 		}
 	}
+}
+
+// Every help fits one screen.
+func TestHelpFitsAScreen(t *testing.T) {
+	const mostLines, mostColumns = 45, 100
+	everyCommand(newRoot(newEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) {
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		lines := strings.Split(strings.TrimRight(must(t, t.TempDir(), args...).stdout, "\n"), "\n")
+		if len(lines) > mostLines {
+			t.Errorf("%v: found %d lines, expected at most %d", args, len(lines), mostLines)
+		}
+		for _, line := range lines {
+			if found := utf8.RuneCountInString(line); found > mostColumns {
+				t.Errorf("%v: found %d columns, expected at most %d: %s", args, found, mostColumns, line)
+			}
+		}
+	})
 }
 
 var manFolder = flag.String("man", "", "the folder in which TestManPages writes the man pages, for make dist")

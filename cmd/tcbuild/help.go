@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,51 +17,64 @@ const helpWidth = 100
 // tableFlag annotates the flags that say how to read a table of samples.
 const tableFlag = "table"
 
-// usageTemplate changes the library's template: flags are wrapped, and those that say how to read a
-// table have a heading of their own.
-func usageTemplate(template string) string {
-	cobra.AddTemplateFunc("flagHelp", flagHelp)
-	return strings.NewReplacer(
-		"Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagHelp .LocalFlags}}",
-		"{{.InheritedFlags.FlagUsages |",
-		fmt.Sprintf("{{.InheritedFlags.FlagUsagesWrapped %d |", helpWidth),
-	).Replace(template)
-}
+// usageTemplate prints how to use a command on one screen.
+const usageTemplate = `Usage:
+  {{if .HasParent}}{{.UseLine}}{{else}}tcbuild COMMAND [flags] [key=value...]{{end}}{{with .Example}}
 
-func flagHelp(flags *pflag.FlagSet) string {
+Examples:
+{{.}}{{end}}{{$commands := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $commands}}{{if eq .GroupID $group.ID}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}` +
+	`{{if and .HasAvailableSubCommands (not .Groups)}}
+
+Commands:{{range $commands}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{flagHelp .}}` +
+	"{{if not .HasParent}}\n\n" + exitCodes + "{{end}}\n"
+
+// flagHelp describes a command's flags under up to three headings.
+func flagHelp(cmd *cobra.Command) (text string) {
 	table, others := pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0)
-	flags.VisitAll(func(flag *pflag.Flag) {
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if _, ok := flag.Annotations[tableFlag]; ok {
 			table.AddFlag(flag)
 		} else {
 			others.AddFlag(flag)
 		}
 	})
-	text := "Flags:\n" + others.FlagUsagesWrapped(helpWidth)
-	if table.HasAvailableFlags() {
-		text += "\nFlags for reading the table:\n" + table.FlagUsagesWrapped(helpWidth)
+	for _, group := range []struct {
+		title string
+		flags *pflag.FlagSet
+	}{{"Flags", others}, {"Flags for reading the table", table},
+		{"Flags of every command", cmd.InheritedFlags()}} {
+		if group.flags.HasAvailableFlags() {
+			text += "\n\n" + group.title + ":\n" +
+				strings.TrimRight(group.flags.FlagUsagesWrapped(helpWidth), "\n")
+		}
 	}
-	return strings.TrimRight(text, "\n")
+	return text
 }
 
 func newDocs(e *env) *cobra.Command {
+	var names []string
+	for _, page := range docs.Pages() {
+		names = append(names, page.Name)
+	}
 	cmd := &cobra.Command{
-		Use:   "docs [PAGE]",
-		Short: "List the pages of the documentation, or print one",
-		Long: `List the pages of the documentation, or print one as Markdown. The pages are built into
-the program and describe this version.`,
-		Example: `  tcbuild docs
-  tcbuild docs settings | less`,
+		Use:               "docs [PAGE]",
+		Short:             "List the pages of the documentation, or print one",
+		Long:              "List the pages of the documentation of this version, or print one as Markdown.",
+		Example:           "  tcbuild docs settings | less",
+		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 	}
 	return configured(e, cmd, func(_ context.Context, args []string) error {
-		rows, names := [][]string{{"page", "about"}}, []string{}
+		rows := [][]string{{"page", "about"}}
 		for _, page := range docs.Pages() {
 			if len(args) > 0 && page.Name == args[0] {
 				_, err := e.stdout.Write([]byte(page.Text))
 				return err
 			}
 			rows = append(rows, []string{page.Name, page.Title})
-			names = append(names, page.Name)
 		}
 		if len(args) == 0 {
 			return e.table(rows...)

@@ -26,18 +26,15 @@ type inspectOptions struct {
 func newInspect(e *env) *cobra.Command {
 	var o inspectOptions
 	cmd := &cobra.Command{
-		Use:   "inspect DATASET",
-		Short: "Show what a dataset holds",
-		Long: `Show a dataset's variant, inputs and sizes, histograms of its phenotypes, and the most
-frequent values of its attributes. --samples A:B shows samples A to B-1 with their stored
-masks, or, in the incidence variant, the masks that follow from the cache. --json prints
-the manifest with a summary of the samples, or with --samples one JSON object per line;
-missing values are null. --html FILE writes the same as a page with plots.
-
-To see what a table would become, build it with --dry-run.`,
-		Example: `  tcbuild inspect demo/indices
-  tcbuild inspect demo/indices --samples 0:3 --json
-  tcbuild inspect demo/indices --html indices.html`,
+		Use:        "inspect DATASET",
+		SuggestFor: []string{"info", "show", "view", "stats"},
+		Short:      "Show what a dataset holds",
+		Long: `Show a dataset's variant, inputs and sizes, histograms of its phenotypes, and the most frequent
+values of its attributes. With --samples, show samples with their masks. --json prints the
+manifest with a summary, or of --samples an object per line; missing values are null. To see
+what a table would become, build it with --dry-run.`,
+		Example: `  tcbuild inspect demo/indices --html indices.html
+  tcbuild inspect demo/indices --samples 0:3 --json`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.samples, "samples", "",

@@ -89,6 +89,9 @@ func checkOutputs(flags *pflag.FlagSet) (err error) {
 		case flag.Changed && *o.path == "":
 			err = fault.New(fault.Usage, "give it a path, or omit it",
 				"write --%s: found an empty path", flag.Name)
+		case *o.path == "-" && !o.dash:
+			err = fault.New(fault.Usage, "name a file or folder, such as ./-",
+				"write --%s: found -, expected a path", flag.Name)
 		case !o.isUnused():
 			err = o.resolve()
 			outputs = append(outputs, o)

@@ -25,42 +25,37 @@ func perturbationFlags(cmd *cobra.Command, spec *samples.Spec) {
 	declared := make(map[string]bool)
 	flags.VisitAll(func(flag *pflag.Flag) { declared[flag.Name] = true })
 	flags.StringVar(&spec.File, perturbationKey, "",
-		"perturbation set: `FILE`, or the lmdb folder of a torchcell build")
+		"perturbation set: `FILE`, or a torchcell build's lmdb folder")
 	flags.StringSliceVar(&spec.GenesColumns, "genes-columns", nil,
-		"`COLUMNS` with the deleted genes; if several are named, each holds one gene "+
-			"(default: genes)")
+		"`COLUMNS` of deleted genes; of several, each holds one gene (default: genes)")
 	flags.StringVar(&spec.GeneDelimiter, "gene-delimiter", "|",
 		"`TEXT` between the genes of a field")
 	flags.StringVar(&spec.IDColumn, "id-column", "",
 		"`COLUMN` of sample ids (default: sample_id, or the row number)")
 	flags.StringSliceVar(&spec.Phenotypes, "phenotypes", nil,
-		"phenotype `COLUMNS` (default: every numeric column without another use)")
+		"measured `COLUMNS` (default: all numbers without another use)")
 	flags.StringSliceVar(&spec.Attributes, "attributes", nil,
-		"`COLUMNS` of text or numbers to keep as attributes (default: "+
-			"every text column without another use)")
+		"other `COLUMNS` to keep (default: all texts without another use)")
 	flags.StringVar(&spec.KindsColumn, "kinds-column", "",
-		"`COLUMN` of the kinds of perturbations, such as deletion and overexpression: one per "+
-			"gene in the same order, or one for all genes; - reads no kinds (default: kinds, "+
-			"perturbation_type or kind)")
+		"`COLUMN` of the kinds of perturbations, such as deletion: one per gene, or one for all; - "+
+			"for none (default: kinds, perturbation_type or kind)")
 	flags.StringSliceVar((*[]string)(&spec.RemovingKinds), "removing-kinds", nil,
-		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown; "+
-			"all, as in torchcell; or none (default: losses; a set with other kinds is an error)")
+		"`KINDS` that remove a gene, such as deletion,knockdown; all, as in torchcell; or none "+
+			"(default: losses; others are an error)")
 	flags.StringSliceVar(&spec.Controls, "controls", nil,
-		"`NAMES` that appear in place of a gene but delete nothing, such as ctrl,non-targeting")
+		"`NAMES` in place of a gene that delete nothing, such as ctrl,non-targeting")
 	choiceFlag(cmd, &spec.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes,
 		ingest.UnknownGenesChoices,
-		"what to do with names that match no gene of the graph, or several: error, "+
-			"drop-sample or drop-gene; drops are counted")
+		"names that match no gene, or several: error, drop-sample or drop-gene")
 	spec.MaxDropped = new(float64)
 	shareFlag(flags, spec.MaxDropped, "max-dropped", ingest.DefaultMaxDropped,
-		"largest `SHARE` of the rows to drop because a name matches no gene, or several; "+
-			"more is an error")
+		"largest `SHARE` of rows that unknown-genes may drop; more is an error")
 	flags.BoolVar(&spec.AllowWildtype, "allow-wildtype", false,
 		"accept samples that delete no gene")
 	flags.BoolVar(&spec.AllowDuplicateIDs, "allow-duplicate-ids", false,
-		"accept duplicate and empty sample ids")
+		"accept repeated and empty sample ids")
 	choiceFlag(cmd, &spec.Duplicates, "duplicates", duplicates.Keep, duplicates.Choices,
-		"what to do with samples that delete the same genes: keep or error")
+		"samples that delete the same genes: keep or error")
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if !declared[flag.Name] && flag.Name != perturbationKey {
 			_ = flags.SetAnnotation(flag.Name, tableFlag, nil)

@@ -38,38 +38,27 @@ var allVariants = []string{string(store.Incidence), string(store.Indices), strin
 func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
 	cmd := &cobra.Command{
-		Use:   "rebuild --config FILE",
-		Short: "Bring a named dataset up to date: build and verify all variants, publish a version",
-		Long: `Bring the dataset ROOT/DATASET up to date. A version, ROOT/DATASET/KEY/, holds the
-variants incidence, indices and full-masks of one graph and perturbation set, and lies under
-its key: a digest of inputs, settings, format version and program. If there is a complete
-version under the key, it becomes current; otherwise it is built and verified before.
-ROOT/DATASET/current is a symbolic link that is switched atomically. The versions that were
-current last are kept (keep=3).
+		Use:        "rebuild --config FILE",
+		SuggestFor: []string{"update", "refresh"},
+		Short:      "Bring a dataset up to date: build and verify all variants, publish them",
+		Long: `Bring the dataset ROOT/DATASET up to date. A version, ROOT/DATASET/KEY, holds all variants of
+one graph and perturbation set; its key is a digest of inputs, settings, format and program. A
+version that is not there is built and verified. Then the link ROOT/DATASET/current is switched
+to it, in one step, unless there is a file ROOT/DATASET/hold. Older versions stay (keep=3).
 
-Before a version becomes or stays current, its files' sizes are checked, and the digests of
-files that have changed since they were compared, every 30 days of all. A version that
-fails is built again; if it was current, the exit code is 4. After an interruption, the
-next run continues. Exit code 75 is tried again three times first, after growing pauses.
-If there is a file ROOT/DATASET/hold, current stays where it is.
+Each run checks the sizes of current's files, the digests of those that changed, and every 30
+days all of them. A version that fails is built again; if it was current, with exit code 4. The
+next run continues an interrupted one. Exit code 75 is tried three times more, after pauses.
 
-Schedulers run the same work as steps, on any number of nodes:
-
-    key --parts N       prints the key
-    build --part I/N    for each I from 1 to N, in any order
-    verify --part I/N   when all parts are built
-    publish --parts N   when all parts are verified
-
-Most settings are not listed below. Write them in the settings file or as key=value, such as
-keep=5 or variants=[indices]. 'tcbuild docs operations' has examples, 'tcbuild docs
-settings' lists every key.`,
-		Example: `  tcbuild rebuild --config conf/quickstart.yaml
-  tcbuild rebuild --config my.yaml --dry-run
+Schedulers run the same work as the steps below, on any number of nodes: key, then build of
+every part, verify of every part, and publish. 'tcbuild docs operations' has examples, 'tcbuild
+docs settings' all settings, of which few have a flag below: others are keep=5, variants=indices.`,
+		Example: `  tcbuild rebuild --config my.yaml --dry-run
   tcbuild rebuild build --config my.yaml --part 3/16`,
 	}
-	cmd.Flags().BoolVar(&o.force, "force", false, "build the version again, even if it is there")
+	cmd.Flags().BoolVar(&o.force, "force", false, "build the version again even if it is there")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false,
-		"print what differs from the current version, and change nothing")
+		"say what differs from the current version, and change nothing")
 	rebuildFlags(cmd, &o, "dry-run", "force")
 	cmd = configured(e, cmd, func(ctx context.Context, _ []string) error {
 		return o.patiently(ctx, e, func(r *rebuild.Rebuild) error {
@@ -87,10 +76,9 @@ settings' lists every key.`,
 // rebuildSteps are the commands for schedulers.
 func rebuildSteps(e *env) []*cobra.Command {
 	key := newStep(e, "key", "Print the key of the version that would be built now",
-		`Print the key of the version that would be built now, 16 hexadecimal digits, and begin its
-folder. Inputs are read unless size, times and inode are those that were read before.
---json also prints whether the version is ready, and a folder for the scheduler's notes,
-which are lost with the version.`,
+		`Print the key of the version that would be built now, 16 hexadecimal digits, and begin its folder.
+Inputs whose size, times and inode are known are not read again. --json also says whether the
+version is ready, and names a folder for the scheduler's notes, which are lost with the version.`,
 		func(ctx context.Context, o *rebuildOptions, r *rebuild.Rebuild) error {
 			plan, err := r.Key(ctx, o.step.Count)
 			if err == nil && o.asJSON {
@@ -111,16 +99,16 @@ which are lost with the version.`,
 				"columns": len(m.Phenotypes) + len(m.Attributes), "variants": len(r.Names)})
 		}
 	}
-	const done = ` A part
-that is done is skipped. Print samples, positions, columns and variants as JSON, from which
+	const done = `
+A part that is done is skipped. Print samples, positions, columns and variants as JSON, from which
 workflows estimate memory and time.`
-	build := newStep(e, "build", "Build a part of the version", `Build a part of all variants.
-The first process to come makes what all parts share; the others wait.`+done, part(false))
-	verify := newStep(e, "verify", "Verify a part of the version",
+	build := newStep(e, "build", "Build a part of the version", `Build a part of all variants. The `+
+		`first process makes what all parts share; the others wait.`+done, part(false))
+	verify := newStep(e, "verify", "Verify a part of the version, when all are built",
 		`Verify a part of all variants, when all parts are built.`+done, part(true))
-	publish := newStep(e, "publish", "Make the version current",
-		`Complete the version from its parts, unless it is ready, and make it current. Read every
-input in full; if one has changed since the key was printed, exit with 75.`,
+	publish := newStep(e, "publish", "Make the version current, when all parts are verified",
+		`Complete the version from its parts, unless it is ready, and make it current. Read every input in
+full; if one has changed since the key was printed, exit with 75.`,
 		func(ctx context.Context, o *rebuildOptions, r *rebuild.Rebuild) error {
 			result, err := r.Publish(ctx, o.step)
 			return printResult(e, r, result, err)
@@ -148,7 +136,7 @@ func newStep(e *env, name, short, long string,
 		flags.BoolVar(&o.asJSON, "json", false, "print JSON")
 	} else {
 		flags.StringVar(&o.step.Key, "key", "",
-			"what 'tcbuild rebuild key' printed: `KEY`; another one exits with 75")
+			"what 'tcbuild rebuild key' printed: `KEY`; exit with 75 for another one")
 	}
 	rebuildFlags(cmd, &o, "part", "parts", "json", "key")
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {
@@ -162,15 +150,15 @@ func rebuildFlags(cmd *cobra.Command, o *rebuildOptions, own ...string) {
 	flags := cmd.Flags()
 	outFlag(flags, &o.root, "root", folderOutput, "folder for all output: `DIR`")
 	flags.StringVar(&o.dataset, "dataset", "",
-		"`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
+		"folder in the root: `NAME` (default: that of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "variants to build")
 	completes(cmd, "variants", allVariants...)
 	inputFlags(cmd, &o.build)
 	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods,
-		"how to regenerate masks for verification: incidence, edges or both")
+		"how to regenerate masks: incidence, edges or both")
 	deviceFlag(cmd, &o.devices,
-		"where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
-	intFlag(flags, &o.keep, "keep", 3, 1, "versions to keep, including the current one")
+		"where to regenerate masks: cpu, cuda (all devices), or cuda:0,2")
+	intFlag(flags, &o.keep, "keep", 3, 1, "versions to keep, with the current one")
 	require(cmd, "root", "graph", "perturbations")
 	shown := append(own, "root", "dataset", "graph", "perturbations")
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })

@@ -12,34 +12,24 @@ import (
 
 const rootHelp = `tcbuild turns a cell graph and perturbation sets into training datasets.
 
-A perturbation set lists samples. Each sample deletes one or more genes and has
-measured phenotypes. A dataset stores, for every sample, which nodes and edges of the
-cell graph remain: as the deleted genes with one incidence cache for all samples, as
-the removed positions, or as whole masks.
+A perturbation set lists samples: each deletes genes, and has measured phenotypes. A dataset
+says which nodes and edges of the cell graph remain in every sample: by the deleted genes and
+one incidence cache, by removed positions, or by whole masks. A flag can also be set as
+key=value after the command, which takes precedence over --config FILE (YAML).`
 
-Settings come from --config FILE (YAML) and from key=value after the command. A flag takes
-precedence over key=value, and key=value over the file.
-
-'tcbuild docs' prints the documentation.`
-
-const rootExample = `  # a small synthetic graph and perturbation set, and a dataset of them
-  tcbuild synth --out demo
+const rootExample = `  tcbuild synth --out demo
   tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence
-  tcbuild verify demo/incidence
-  # the yeast cell graph from public files
-  python -m tcbuild.sources yeast --data downloads --out yeast/graph`
+  tcbuild verify demo/incidence`
 
-const exitCodes = `Exit codes:
-  0   done, or nothing to do
-  1   failed: I/O, disk full, GPU driver, or a fault of tcbuild itself
-  2   wrong usage or settings
-  3   bad input data
-  4   verify or diff found a difference, or a dataset is damaged
-  75  try again: another build holds the lock, the run was interrupted and can be
-      resumed, or an input changed while it was read`
+const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input, 4 difference or damage, " +
+	"75 try again"
 
 // helpGroup is the group of the commands that explain the program.
 const helpGroup = "Help"
+
+// pythonCommands are what users may expect here, and where it is.
+var pythonCommands = map[string]string{"split": "python -m tcbuild.split",
+	"sources": "python -m tcbuild.sources"}
 
 // newRoot makes the program's command tree.
 func newRoot(e *env) *cobra.Command {
@@ -56,11 +46,13 @@ func newRoot(e *env) *cobra.Command {
 	root.SetVersionTemplate("tcbuild {{.Version}}\n")
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()) + "{{if not .HasParent}}\n" +
-		exitCodes + "\n{{end}}")
+	cobra.AddTemplateFunc("flagHelp", flagHelp)
+	root.SetUsageTemplate(usageTemplate)
 	root.SetFlagErrorFunc(flagError)
 
+	root.Flags().BoolP("version", "v", false, "print the version")
 	flags := root.PersistentFlags()
+	flags.BoolP("help", "h", false, "print the help of a command")
 	flags.StringVar(&e.config, "config", "",
 		"settings `FILE` in YAML")
 	choiceFlag(root, &e.logFormat, "log-format", "text", []string{"text", jsonLog},
@@ -73,11 +65,9 @@ func newRoot(e *env) *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Build", []*cobra.Command{newIncidence(e), newDataset(e)}},
-		{"Check", []*cobra.Command{newVerify(e), newDiff(e)}},
-		{"Look", []*cobra.Command{newInspect(e), newBench(e)}},
+		{"Build", []*cobra.Command{newIncidence(e), newDataset(e), newSynth(e)}},
+		{"Check and look", []*cobra.Command{newVerify(e), newDiff(e), newInspect(e), newBench(e)}},
 		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e)}},
-		{"Try", []*cobra.Command{newSynth(e)}},
 		{helpGroup, []*cobra.Command{newDocs(e), newVersion(e)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
@@ -92,8 +82,8 @@ func newRoot(e *env) *cobra.Command {
 	completion, _, _ := root.Find([]string{"completion"})
 	group(completion)
 	completion.Short = "Print completions for a shell"
-	completion.Long = `Print completions for a shell. 'tcbuild completion bash --help' says how to install those for
-bash; fish, powershell and zsh have the same help.`
+	completion.Long = "Print completions for a shell. 'tcbuild completion bash --help' says how to " +
+		"install them."
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Short, help.Long = "Print the help of a command",
@@ -124,16 +114,22 @@ func group(cmd *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		var names []string
+		var names, words []string
+		of := make(map[string]string) // a word that a user may type
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() {
 				names = append(names, sub.Name())
+				for _, word := range append(sub.SuggestFor, sub.Name()) {
+					words, of[word] = append(words, word), sub.Name()
+				}
 			}
 		}
 		hint := "the commands are " + strings.Join(names, ", ")
 		// not zsh misspelled
 		otherShell := slices.Contains([]string{"ksh", "csh", "tcsh", "sh", "dash"}, args[0])
-		if nearest := fault.Nearest(args[0], names); nearest != "" && !otherShell {
+		if python := pythonCommands[args[0]]; python != "" {
+			hint = "run " + python + " --help"
+		} else if nearest := of[fault.Nearest(args[0], words)]; nearest != "" && !otherShell {
 			hint = "did you mean '" + cmd.CommandPath() + " " + nearest + "'?"
 		}
 		return fault.New(fault.Usage, hint, "%sunknown command %q", prefix(cmd), args[0])

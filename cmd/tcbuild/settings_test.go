@@ -18,37 +18,46 @@ import (
 // settingsReference is made from the flags of the commands.
 const settingsReference = "../../docs/SETTINGS.md"
 
+// settingsHead has backquotes as @.
 const settingsHead = `# Settings
 
-Every key that a settings file or ` + "`key=value`" + ` can set. Generated from the program:
-` + "`go test ./cmd/tcbuild -run TestSettingsReference -update`" + ` rewrites it.
+Every setting. Generated: @go test ./cmd/tcbuild -run TestSettingsReference -update@ rewrites it.
 
-` + "`--config FILE`" + ` names a YAML file. A setting has the name and the values of a flag of the
-command; ` + "`log_format` and `log-format`" + ` are the same. A flag takes precedence over
-` + "`key=value`, and `key=value`" + ` over the file.
+@--config FILE@ names a YAML file. A setting has the name and values of a flag: @log_format@ is
+@--log-format@. A flag takes precedence over @key=value@ on the command line, and that over the file.
 
-` + "```yaml" + `
-root: data
+@@@yaml
+root: ${oc.env:SCRATCH,.}/data
 graph: yeast/graph
 perturbations: {file: screen.tsv, genes_columns: [gene_a, gene_b]}
-log_file: ${oc.env:LOGS,logs}/yeast.log
-` + "```" + `
+@@@
 
-- Settings of a perturbation set may be in a section ` + "`perturbations`" + `, where its file is called
-  ` + "`file`: `perturbations.file=screen.tsv`" + ` on the command line. A key that is given twice is an
-  error.
-- ` + "`${oc.env:NAME,default}`" + ` stands for an environment variable. Its value is one text, whatever it
-  contains, and is never recorded in a dataset.
-- A value that starts with ` + "`[`, `{`" + ` or a quote is YAML. A single text in place of a list is a
-  list of one.
-- Numbers are decimal: ` + "`010`, `0x10` and `1_000`" + ` are errors.
-- A key without a value keeps its default. ` + "`~` and `null`" + ` are errors: as text, they need quotes.
-- An unknown key is an error, with the nearest valid name as a hint. A file can serve several
-  commands: flags of other commands are ignored, and the log says so.
+- Settings of a perturbation set may be in a section @perturbations@, with its file as @file@: on the
+  command line, @perturbations.file=screen.tsv@. A key that is given twice is an error.
+- @${oc.env:NAME,default}@ stands for an environment variable. Its value is one text, and is never
+  recorded in a dataset.
+- On the command line, a value that starts with @[@, @{@ or a quote is YAML; zsh wants quotes around
+  it. A text in place of a list is a list of one.
+- Numbers are decimal: @010@, @0x10@ and @1_000@ are errors.
+- A key without a value keeps its default. @~@ and @null@ are errors: as texts, they need quotes.
+- An unknown key is an error. Settings of other commands in a file are ignored, and the log says so.
+
+*Builds* are bench, dataset, incidence and rebuild; *rebuild* stands for its steps, too.
 
 | key | commands | value | default | meaning |
 | --- | --- | --- | --- | --- |
 `
+
+// shownCommands are the commands that read a setting, as the reference names them. The steps of
+// rebuild have all flags that rebuild shares with commands that build.
+func shownCommands(names []string) string {
+	isStep := func(name string) bool { return strings.HasPrefix(name, "rebuild ") }
+	if slices.Contains(names, "rebuild") {
+		names = slices.DeleteFunc(names, isStep)
+	}
+	slices.Sort(names)
+	return strings.Replace(strings.Join(names, ", "), "bench, dataset, incidence, rebuild", "builds", 1)
+}
 
 // mostKeys limits the settings: a table is reshaped in Python.
 const mostKeys = 55
@@ -106,11 +115,10 @@ func TestSettingsReference(t *testing.T) {
 		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.meaning, b.meaning),
 			strings.Compare(a.byDefault, b.byDefault), strings.Compare(a.value, b.value))
 	})
-	text, keys := settingsHead, make(map[string]bool)
+	text, keys := strings.ReplaceAll(settingsHead, "@", "`"), make(map[string]bool)
 	for _, row := range rows {
 		keys[row.key] = true
-		slices.Sort(commands[row])
-		cells := []string{"`" + row.key + "`", strings.Join(commands[row], ", "), row.value,
+		cells := []string{"`" + row.key + "`", shownCommands(commands[row]), row.value,
 			row.byDefault, row.meaning}
 		for i := range cells {
 			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)

@@ -15,23 +15,21 @@ import (
 func newStatus(e *env) *cobra.Command {
 	asJSON, metrics := false, ""
 	cmd := &cobra.Command{
-		Use:   "status ROOT|ROOT/NAME|DATASET",
-		Short: "Show which datasets are up to date, what failed, and what runs",
-		Long: `Show the dataset ROOT/NAME of 'tcbuild rebuild', or all datasets in ROOT: the current
-version, since when and from what, how the last run ended, and whether one is at work. Read
-the manifests of all variants, and compare the sizes of their files. The exit code is 0 if
-all is well, 4 if something failed since the last success, was killed, or is damaged. An
-interrupted run (75) is not a failure: the next one continues.
+		Use:        "status ROOT|ROOT/NAME|DATASET",
+		SuggestFor: []string{"ls", "list"},
+		Short:      "Show which datasets are up to date, what failed, and what runs",
+		Long: `Show one dataset of 'tcbuild rebuild', or all in ROOT: the current version, since when and from
+what, how the last run ended, and whether one is at work. Compare the sizes of all files. The
+exit code is 4 if something failed since the last success, was killed, or is damaged; an
+interrupted run (75) is no failure, as the next one continues.
 
-For a DATASET of another command, published or unfinished, show its shards. A shard is
-done, running or waiting (not started, queued in the running build, or interrupted).`,
-		Example: `  tcbuild status data
-  tcbuild status data/yeast --json
+Of another DATASET, published or unfinished, show the shards: done, running or waiting.`,
+		Example: `  tcbuild status data/yeast --json
   tcbuild status data --metrics-file /var/lib/prometheus/node-exporter/tcbuild.prom`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	fileFlag(cmd.Flags(), &metrics, "metrics-file", beginsWith(rebuild.MetricsBegin),
-		"also write metrics to `FILE`; end its name in .prom for node_exporter's textfile collector")
+		"also write metrics to `FILE`, for node_exporter's textfile collector if it ends in .prom")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		overviews, err := rebuild.Overviews(ctx, args[0])
 		if err != nil {

@@ -27,20 +27,20 @@ type synthOptions struct {
 func newSynth(e *env) *cobra.Command {
 	var o synthOptions
 	cmd := &cobra.Command{
-		Use:   "synth --out DIR",
-		Short: "Make a synthetic cell graph and perturbation set",
+		Use:        "synth --out DIR",
+		SuggestFor: []string{"demo", "generate", "example"},
+		Short:      "Make a synthetic cell graph and perturbation set",
 		Long: `Make a synthetic cell graph, DIR/graph, and a perturbation set for it,
 DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 		Example: `  tcbuild synth --out demo
-  tcbuild synth --out big --scale yeast --samples 1000000 --seed 7
-  tcbuild synth --out small scale=yeast samples=100`,
+  tcbuild synth --out big scale=yeast samples=1000000`,
 	}
 	flags := cmd.Flags()
 	outFlag(flags, &o.out, "out", newOutput, "folder to create: `DIR`")
 	choiceFlag(cmd, &o.scale, "scale", synth.Tiny.Name, []string{synth.Tiny.Name, synth.Yeast.Name},
 		"size of the graph: tiny or yeast")
 	intFlag(flags, &o.samples, "samples", 0, 0,
-		"number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
+		"number of samples (default: "+humanCount(synth.Tiny.Samples)+" at tiny, "+
 			humanCount(synth.Yeast.Samples)+" at yeast)")
 	seedFlag(flags, &o.seed)
 	require(cmd, "out")

@@ -38,11 +38,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError(cmd, err)
 }
 
-// checkArguments compares positional arguments with those that the command's usage line names
-// before its flags: DATASET is required, [PATH] is not, and [PART…] can be any number of them.
-func checkArguments(cmd *cobra.Command, args []string) error {
-	var names []string
-	required := 0
+// arguments returns the positional arguments that a command's usage line names before its flags:
+// DATASET is required, [PATH] is not.
+func arguments(cmd *cobra.Command) (names []string, required int) {
 	for _, word := range strings.Fields(cmd.Use)[1:] {
 		if strings.HasPrefix(strings.TrimPrefix(word, "["), "--") {
 			break
@@ -52,10 +50,16 @@ func checkArguments(cmd *cobra.Command, args []string) error {
 		}
 		names = append(names, strings.ReplaceAll(strings.Trim(word, "[]"), "|", " or "))
 	}
+	return names, required
+}
+
+// checkArguments compares positional arguments with those of the usage line.
+func checkArguments(cmd *cobra.Command, args []string) error {
+	names, required := arguments(cmd)
 	switch {
 	case len(args) < required:
 		return fmt.Errorf("%s is missing", names[len(args)])
-	case len(args) > len(names) && !strings.Contains(cmd.Use, "…]"):
+	case len(args) > len(names):
 		return fmt.Errorf("found argument %q, expected only %s", args[len(names)],
 			strings.Join(append(names, "flags and key=value"), ", "))
 	}

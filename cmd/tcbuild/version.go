@@ -74,7 +74,7 @@ func newVersion(e *env) *cobra.Command {
 	cmd := &cobra.Command{Use: "version",
 		Short: "Print the version and the commit it was built from"}
 	cmd.Flags().BoolVar(&asJSON, "json", false,
-		"print JSON, with CUDA support, LMDB's version, and the format and codecs of datasets")
+		"print JSON, with CUDA support, LMDB's version, format and codecs")
 	return configured(e, cmd, func(context.Context, []string) error {
 		if asJSON {
 			return e.json(thisBuild())
