@@ -7,6 +7,7 @@ their programs; a ```text block shows what the block before it prints.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -362,6 +363,26 @@ def check_norman(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     assert found == [["CEBPE"], [], ["CEBPE", "KLF1"]]
 
 
+def pyg(folder: Path, tcbuild: Tcbuild) -> None:
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    chance, genes = np.random.default_rng(1), [f"G{k}" for k in range(30)]
+    (folder / "genes.csv").write_text("\n".join(["id", *genes, ""]))
+    kinds = [["physical", "regulatory"][k % 2] for k in range(90)]
+    edges = [f"{a},{b},{kind}" for (a, b), kind in zip(chance.choice(genes, (90, 2)), kinds)]
+    (folder / "edges.csv").write_text("\n".join(["src,dst,type", *edges, ""]))
+    pairs = [f"{a}|{b},{len(a + b) / 6}" for a, b in itertools.combinations(genes[:12], 2)]
+    rows = ["genes,fitness", *pairs, "G1|G20,", ""]
+    (folder / "screen.csv").write_text("\n".join(rows))
+
+
+def check_pyg(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    sizes = {name: len(part) for name, part in variables["parts"].items()}
+    assert len(variables["found"]) == sizes["test"] and sum(sizes.values()) == 66
+    want = variables["test"].stored.phenotype("fitness").astype(np.float32)
+    assert np.array_equal(variables["target"], want)
+    assert variables["found"].isfinite().all()
+
+
 def another_organism(folder: Path, tcbuild: Tcbuild) -> None:
     pytest.importorskip("obonet", reason="obonet is not installed")
     proteins = [(gene, f"ENSP{k}") for k, gene in enumerate(("KRAS", "MYC", "TP53"))]
@@ -413,7 +434,7 @@ def nothing(folder: Path, tcbuild: Tcbuild) -> None:
 
 GUIDES = {
     section: f"docs/{name}.md"
-    for name in ("tables", "graphs", "splits", "single-cells", "training", "sharing")
+    for name in ("pyg", "tables", "graphs", "splits", "single-cells", "training", "sharing")
     for section in sections(f"docs/{name}.md")
 }
 GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
@@ -425,6 +446,7 @@ GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
     "An E-MAP": emap,
     "Norman": norman,
     "Your own tables": nothing,
+    "From DataFrame to test score": pyg,
     "Another organism": another_organism,
     "Conditions in a table": conditions,
     "AnnData files": cells,

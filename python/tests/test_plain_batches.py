@@ -8,6 +8,8 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -16,8 +18,10 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 import torch_geometric.loader
 from torch_geometric.data import HeteroData
 
+import tcbuild as reader
 import tcbuild.torch as tt
 from tcbuild import pyg, torchcell
+from tcbuild.errors import SettingsError
 from test_pyg_torchcell import assert_same, contents
 from test_torch_filtered import oracle
 from torch_cases import VARIANTS, built_case, opened, want_mask
@@ -77,7 +81,7 @@ class Halved(pyg.Dataset):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_subclass_has_its_way(built, workers):
-    dataset = Halved(built.datasets["incidence"])
+    dataset = Halved(built.datasets["incidence"], ["fitness"])
     dataset.factor = 2
     for each in (dataset, pickle.loads(pickle.dumps(dataset)), dataset[:5], dataset[[3, 1]]):
         assert type(each) is Halved and each.factor == 2
@@ -111,7 +115,7 @@ def test_a_transform_is_applied(room, built, workers):
 def test_transforms_that_change_the_shape_or_make_another(built):
     import torch_geometric.transforms as T
 
-    dataset = pyg.Dataset(built.datasets["incidence"], transform=T.ToUndirected())
+    dataset = pyg.Dataset(built.datasets["incidence"], [], T.ToUndirected())
     batch = first(pyg, dataset)
     assert ("reaction", "rev_gpr", "gene") in batch.edge_types
     assert batch["gene"].batch.max() == 3
@@ -264,15 +268,17 @@ def test_options_of_loaders(room, dataset):
 
 
 def _of_child(path, sent):
-    batch = first(pyg, pyg.Dataset(path))
+    batch = first(pyg, pyg.Dataset(path, []))
     sent.put(int(batch["gene"].mask.sum()))
 
 
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_processes(built, context):
     path = built.datasets["incidence"]
-    want = int(first(pyg, pyg.Dataset(path))["gene"].mask.sum())
-    loader = pyg.DataLoader(pyg.Dataset(path), 4, num_workers=1, multiprocessing_context=context)
+    want = int(first(pyg, pyg.Dataset(path, []))["gene"].mask.sum())
+    loader = pyg.DataLoader(
+        pyg.Dataset(path, []), 4, num_workers=1, multiprocessing_context=context
+    )
     assert int(next(iter(loader))["gene"].mask.sum()) == want
     if context == "fork":
         of = multiprocessing.get_context("fork")
@@ -299,3 +305,41 @@ def test_samples_and_batches_of_pyg_are_those_of_the_oracle(built, variant):
             named = [want["phenotypes"][name] for name in dataset.phenotypes]
             assert found == [each and float(torch.tensor(each)) for each in named]
     assert batch.validate()
+
+
+def test_y_has_the_phenotypes_that_are_named(built):
+    path = built.datasets["incidence"]
+    with pytest.raises(SettingsError, match=r"2 phenotypes.*\nhint: .*\['fitness', 'gene inter"):
+        pyg.Dataset(path)
+    with pytest.raises(SettingsError, match=r"hint: tcbuild\.pyg\.Dataset\(dataset, phenotypes="):
+        pyg.DataLoader(path)
+    whole = reader.open(path)
+    for names in (["gene interaction"], ["gene interaction", "fitness"], [*whole.phenotypes], []):
+        (batch,) = pyg.DataLoader(pyg.Dataset(path, names), len(whole))
+        assert batch.y.shape == (len(whole), len(names))
+        for column, name in zip(batch.y.T, names, strict=True):
+            np.testing.assert_array_equal(column, np.float32(whole.phenotype(name)))
+
+
+def test_one_phenotype_needs_no_name(tcbuild, tmp_path):
+    screen = pd.DataFrame({"genes": ["A", "B"], "fitness": [0.5, 1]})
+    graph = {"gene": pd.DataFrame({"id": ["A", "B"]})}
+    path = reader.build(graph, screen, tmp_path / "dataset").path
+    (batch,) = pyg.DataLoader(path, 2)
+    assert batch.y.tolist() == [[0.5], [1]]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_phenotypes_of_a_batch_by_name(room, built, workers):
+    names = ["gene interaction", "fitness"]
+    dataset = room.Dataset(built.datasets["incidence"], names)
+    batch = first(room, dataset, len(dataset), num_workers=workers)
+    for name in names:
+        want = np.float32(dataset.stored.phenotype(name))
+        np.testing.assert_array_equal(batch.phenotype(name), want)
+    assert batch.is_small
+    other = first(room, room.Dataset(built.datasets["incidence"], ["fitness"]))
+    with pytest.raises(KeyError, match=r"no phenotype 'fitnes'.*\nhint: did you mean 'fitness'"):
+        other.phenotype("fitnes")
+    with pytest.raises(KeyError, match="'gene interaction' among 1\nhint: .*'fitness'"):
+        other.phenotype("gene interaction")

@@ -74,7 +74,7 @@ def test_keep_is_the_masks_of_nodes(built):
     dataset = dataset_of(built)
     for batch in (
         tt.collate(dataset[:], masks=None),
-        next(iter(pyg.DataLoader(pyg.Dataset(dataset), len(dataset)))),
+        next(iter(pyg.DataLoader(pyg.Dataset(dataset, []), len(dataset)))),
     ):
         assert list(batch.keep) == list(built.cell.nodes)
         for node_type, keep in batch.keep.items():

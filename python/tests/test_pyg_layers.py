@@ -104,7 +104,7 @@ def train(model, batches, steps, dtype):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 def test_learns_as_on_filtered_edges(dataset, layer, dtype):
     graph = pyg.cell_graph(dataset)
-    batches = list(pyg.DataLoader(pyg.Dataset(dataset), batch_size=7))[:4]
+    batches = list(pyg.DataLoader(pyg.Dataset(dataset, []), batch_size=7))[:4]
     for weighted in (False, True) if "GCN" in layer else (False,):
         stock, ours = (Model(graph, of, layer, weighted) for of in (nn, pyg))
         ours.load_state_dict(stock.state_dict())

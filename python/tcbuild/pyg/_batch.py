@@ -31,7 +31,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
     - node types: mask, num_nodes of all samples, batch (the sample of each node), ptr; columns of
       the graph with a value per node or edge, once for each sample
     - gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
-    - data: y float32 [B, P], the dataset's phenotypes, NaN if missing; sample_id
+    - data: y float32 [B, P], the phenotypes that Dataset names, NaN if missing; sample_id
 
     perturbed, perturbed_kinds, perturbed_ptr, attribute() work as in tcbuild.torch.Batch.
     `batch[0]`, `batch[2:5]`, to_data_list() and iteration give the samples.
@@ -67,9 +67,9 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
 
     @property
     def phenotypes(self) -> Tensor:
-        """The targets, float32 [B, P], NaN if missing; its columns are the dataset's phenotypes.
-        Later changes to y, or phenotype_values, are not in it. It is an error if a sample has
-        several values of a phenotype.
+        """The targets, float32 [B, P], NaN if missing; its columns are the phenotypes that Dataset
+        names. Later changes to y, or phenotype_values, are not in it. It is an error if a sample
+        has several values of a phenotype.
         """
         if (values := self._packed.phenotypes) is None:
             raise ValueError(
@@ -78,6 +78,20 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
                 "one value per genotype and phenotype (--duplicates)"
             )
         return torch.from_numpy(values).to(self._device())
+
+    def phenotype(self, name: str) -> Tensor:
+        """A column of phenotypes.
+
+        Args:
+            name: one that Dataset names
+
+        Returns:
+            float32 [B], NaN if missing.
+        """
+        names = self._packed.terms.phenotypes
+        if name not in names:
+            raise unknown_name("phenotype", name, names)
+        return self.phenotypes[:, names.index(name)]
 
     @property
     def perturbed(self) -> Tensor | None:

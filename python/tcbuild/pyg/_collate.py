@@ -36,7 +36,7 @@ class Collater:
         attributes: names of those that the batch has, for `batch.attribute(name)`
 
     Examples:
-        >>> samples = tcbuild.pyg.Dataset(dataset)
+        >>> samples = tcbuild.pyg.Dataset(dataset, ["fitness"])
         >>> batch = tcbuild.pyg.Collater()([samples[0], samples[1]])
     """
 

@@ -16,7 +16,7 @@ import tcbuild
 from tcbuild._dataset import as_dataset
 from tcbuild._lazy import lazy_property
 from tcbuild._table.rows import positions
-from tcbuild.errors import unknown_name
+from tcbuild.errors import SettingsError, unknown_name
 from tcbuild.pyg._graph import Graph, Keys
 from tcbuild.pyg._packed import Lengths, Packed, Small, Terms, Values
 
@@ -37,7 +37,8 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
 
     Args:
         dataset: a tcbuild.Dataset, a view of one, or its folder
-        phenotypes: those in y, in this order; by default all that are no statistics
+        phenotypes: the columns of y, in this order: [*dataset.phenotypes] for all, [] for none. A
+            dataset with several that are no statistics needs them named
         transform: what is done with each sample, as in torch_geometric; it may be set later too.
             Each sample is then made whole, in 2 ms for a yeast graph
 
@@ -68,11 +69,21 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         """The targets."""
         known = self.stored.phenotypes
         if phenotypes is None:
-            return [name for name, each in known.items() if not each.statistic_of]
+            return self._only([name for name, each in known.items() if not each.statistic_of])
         for name in self._listed("phenotypes", phenotypes):
             if name not in known:
                 raise unknown_name("phenotype", name, known)
         return list(phenotypes)
+
+    def _only(self, phenotypes: list[str]) -> list[str]:
+        """The phenotype of a dataset that has one, or none."""
+        if len(phenotypes) > 1:
+            raise SettingsError(
+                f"open {self.stored.path}: found {len(phenotypes)} phenotypes, expected one or "
+                "the names of targets",
+                f"{self._room}.Dataset(dataset, phenotypes=[...]): some of {phenotypes}",
+            )
+        return phenotypes
 
     def _listed(self, what: str, names: Sequence[str]) -> Sequence[str]:
         if isinstance(names, str):
@@ -87,8 +98,12 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         """The graph that all samples share; change it to change all samples."""
         return self.graph.data
 
+    @property
+    def _room(self) -> str:
+        return type(self).__module__.partition("._")[0]
+
     def __repr__(self) -> str:
-        return f"<{type(self).__module__.partition('._')[0]}.Dataset of {self.stored!r}>"
+        return f"<{self._room}.Dataset of {self.stored!r}>"
 
     def __len__(self) -> int:
         return len(self.stored)

@@ -52,7 +52,7 @@ class GINConv(_Shared, pyg.GINConv):  # type: ignore[misc]
 
     Examples:
         >>> import torch
-        >>> batch = next(iter(tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset), 4)))
+        >>> batch = next(iter(tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset, []), 4)))
         >>> layer = tcbuild.pyg.GINConv(torch.nn.Linear(16, 16))
         >>> edges = batch.shared_edges()["gene", "physical", "gene"]
         >>> layer(torch.ones(4, 60, 16), edges).shape

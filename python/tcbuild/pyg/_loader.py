@@ -19,8 +19,8 @@ class DataLoader(ResumableLoader):
     sampler=tcbuild.torch.Order(dataset, seed) it needs no memory, and resumes within an epoch.
 
     Args:
-        dataset: a Dataset, a Subset or ConcatDataset of some; of a tcbuild.Dataset, a view of one,
-            or its folder, the Dataset with all phenotypes is made
+        dataset: a Dataset, a Subset or ConcatDataset of some; or a tcbuild.Dataset, a view of one,
+            or its folder, with one phenotype
         batch_size: samples per batch
         shuffle: whether torch draws an order
         follow_batch: see Collater
@@ -29,7 +29,7 @@ class DataLoader(ResumableLoader):
             `.to(device)` or any access
 
     Examples:
-        >>> loader = tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset), batch_size=28)
+        >>> loader = tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset, ["fitness"]), 28)
     """
 
     collater: Callable[..., Any] = Collater

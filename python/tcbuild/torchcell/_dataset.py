@@ -101,12 +101,7 @@ class Dataset(pyg.Dataset):
         """The targets; their statistics are chosen, too."""
         path, names = self.stored.path, list(self._experiments.columns)
         if phenotypes is None:
-            phenotypes = self._experiments.labels
-            if len(phenotypes) > 1:
-                raise ValueError(
-                    f"open {path}: which of its {len(phenotypes)} phenotypes are targets?\n"
-                    f"hint: pass phenotypes=, some of {phenotypes}"
-                )
+            phenotypes = self._only(self._experiments.labels)
         self._listed("phenotypes", phenotypes)
         statistics, of = self._given, self._experiments.statistics
         if statistics is None:
