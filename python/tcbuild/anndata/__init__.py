@@ -1,6 +1,5 @@
-"""Single-cell screens: the expression of cells and of matched controls beside samples and masks.
-
-It needs anndata, with h5py for .h5ad files and zarr for .zarr folders (the extra anndata).
+"""Single-cell screens: the expression of cells and of matched controls, with samples and masks
+(extra `anndata`).
 """
 
 from tcbuild.anndata._cells import Cells

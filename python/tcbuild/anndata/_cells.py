@@ -25,32 +25,24 @@ from tcbuild.errors import InputError
 
 
 class Cells:
-    """Samples with the expression of their cells, and of matched controls: a dataset for loaders.
+    """Samples with the expression of their cells and of matched controls: a dataset for loaders of
+    tcbuild.torch, or of tcbuild.pyg if it has one of their datasets. sample_id is obs_names of the
+    file. A batch is one read, never of the whole matrix. A slice, indices or a boolean array give a
+    view.
 
-    A sample's cell is the one with its name: sample_id is obs_names of the file. Each batch is read
-    with one call of anndata, in the order of the file's rows; never the whole matrix.
-
-    torch's own DataLoader needs collate_fn=tcbuild.torch.collate. Of a tcbuild.pyg.Dataset, cells
-    take tcbuild.pyg.DataLoader; samples and batches have expression and control, too. A slice,
-    indices or a boolean array give a view.
-
-    Each epoch draws other controls, which depend only on seed, epoch and sample, not on workers or
-    ranks. An Order as the sampler sets the epoch; with other samplers, call set_epoch.
+    Controls are drawn again in each epoch, by seed, epoch and sample. An Order sets the epoch; with
+    other samplers, call set_epoch.
 
     Args:
-        dataset: a tcbuild.Dataset, its folder, a tcbuild.pyg.Dataset, or a view, such as a part of
-            a split
+        dataset: a tcbuild.Dataset, its folder, a tcbuild.pyg.Dataset, or a view, such as a part
         file: an .h5ad file or a .zarr folder
-        controls_by: attributes of the dataset in which a cell and its control agree; with [] any
-            wild type may be the control. None draws no controls. A missing value is a value of its
-            own
-        layer: the name of a layer to read instead of X
-        obsm: the name of a matrix in obsm to read instead of X
-        sparse: batches have sparse CSR tensors instead of dense ones. Types are the file's, but
-            unsigned integers become signed
+        controls_by: attributes in which a cell and its control agree; [] for any wild type, None
+            for no controls. A missing value is a value of its own
+        layer: a layer to read in place of X
+        obsm: a matrix in obsm to read in place of X
+        sparse: CSR tensors in place of dense ones
         seed: of the draws
-        controls: the samples from which controls are drawn, a view of the same dataset; by default
-            those of `dataset`, so the cells of a part have controls of that part
+        controls: the view to draw controls from (default: dataset)
 
     Raises:
         InputError: the file is damaged, lacks a cell or a matrix, or stores the matrix by columns
@@ -60,8 +52,8 @@ class Cells:
     Examples:
         >>> cells = tcbuild.anndata.Cells("screen", "screen.h5ad", controls_by=["medium"])
         >>> order = tcbuild.torch.Order(cells, seed=1)
-        >>> for batch in tcbuild.torch.DataLoader(cells, 4, sampler=order, attributes=["medium"]):
-        ...     effect, medium = batch.expression - batch.control, batch.attribute("medium")
+        >>> for batch in tcbuild.torch.DataLoader(cells, 4, sampler=order):
+        ...     effect = batch.expression - batch.control
     """
 
     def __init__(
@@ -129,10 +121,10 @@ class Cells:
         return f"<tcbuild.anndata.Cells {self.place} of {self.path}: {self.dataset!r}>"
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the controls of an epoch, also for workers that are running.
+        """Chooses the controls of an epoch. An Order calls it.
 
         Args:
-            epoch: its number, as of the sampler. An Order calls this itself
+            epoch: its number
         """
         self._epoch[0] = epoch
 
@@ -140,9 +132,8 @@ class Cells:
         """A sample with its cell, or a view.
 
         Returns:
-            Of a tcbuild.Dataset, CellSamples of one sample, of a tcbuild.pyg.Dataset its sample
-            with expression [1, columns] and control. For a slice, indices or a boolean array Cells
-            with the same seed and controls, whose epoch is set on its own
+            CellSamples of one sample, or a sample of PyG with expression [1, columns] and control;
+            for a slice, indices or a boolean array, Cells.
         """
         if not selects_several(index):
             return self.__getitems__([index]).sample(0)

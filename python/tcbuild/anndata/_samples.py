@@ -15,7 +15,7 @@ class CellSamples(Sequence[Any]):
     """Samples with their cells, which collate joins to a batch.
 
     Args:
-        samples: as the dataset of Cells gives them
+        samples: of Cells' dataset
         expression: an array or a CSR matrix with a row per sample
         control: the same of each sample's control, or None
     """

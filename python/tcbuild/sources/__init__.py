@@ -1,9 +1,7 @@
-"""Makes cell graphs from published files: `yeast` and `human`, and what they are made of.
+"""Makes cell graphs from published files: `yeast`, `human`, and what they are made of. A graph is a
+dict of polars tables, for tcbuild.build and write (extra `sources`).
 
     $ python -m tcbuild.sources yeast --data downloads --out yeast/graph
-
-A graph is a dict of polars tables, which tcbuild.build takes and write writes. Filter them, add
-others, or copy a preset and change it. The extra `sources` has what it needs.
 """
 
 from tcbuild.errors import missing_package as _missing_package

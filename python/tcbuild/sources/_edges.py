@@ -31,20 +31,19 @@ def add_edges(
     where: pl.Expr | None = None,
     max_dropped: float = 0.5,
 ) -> None:
-    """Adds the edges of a table's rows, in their order.
+    """Adds the rows of a table as edges, in their order.
 
     Args:
-        graph: has the nodes already
-        relation: of edges between genes, or source type, relation and target type
-        source: a path or a table; matrix reads one of cells
+        graph: with the nodes
+        relation: between genes, or (source type, relation, target type)
+        source: a path or a table
         src: the column of sources: any names of genes, ids of other nodes
         dst: the column of targets
-        undirected: whether a-b and b-a are one edge, which is stored as in its first row. Otherwise
-            every row is an edge
+        undirected: whether a-b and b-a are one edge; otherwise every row is an edge
         weight: a column of numbers
         keep: further columns
         where: which rows are edges; a missing value is not true
-        max_dropped: the largest share of rows that may be dropped for unknown or ambiguous names
+        max_dropped: the largest share of rows to drop for unknown or ambiguous names
 
     Examples:
         >>> tcbuild.sources.add_edges(
@@ -109,13 +108,13 @@ def _resolved(
 
 
 def top(edges: pl.DataFrame, n: int, weight: str, *, undirected: bool) -> pl.DataFrame:
-    """The heaviest edges of each target; of equal weights, the earlier ones.
+    """The heaviest edges of each target; among equal weights, the first.
 
     Args:
         edges: a table of the graph
         n: how many each target keeps
-        weight: a column; where it is missing, an edge is the last
-        undirected: whether both ends are targets, and an edge stays if either keeps it
+        weight: a column; missing weights come last
+        undirected: whether both ends are targets, and either end keeps an edge
 
     Examples:
         >>> graph[key] = tcbuild.sources.top(graph[key], 20, "score", undirected=True)
@@ -128,9 +127,8 @@ def top(edges: pl.DataFrame, n: int, weight: str, *, undirected: bool) -> pl.Dat
 
 
 def rewire(edges: pl.DataFrame, *, undirected: bool, seed: int = 0) -> pl.DataFrame:
-    """Randomizes edges by swaps of targets, ten attempts per edge. Every node keeps its degree.
-    Swaps that would make a self loop or repeat an edge are skipped; self loops and other columns
-    stay in place.
+    """Randomizes edges by swapping targets, ten attempts per edge. Nodes keep their degrees; swaps
+    that would make a self loop or repeat an edge are skipped.
 
     Args:
         edges: a table of the graph

@@ -64,16 +64,16 @@ def table(
     separator: str | None = None,
     quote: str | None = None,
 ) -> pl.DataFrame:
-    """Reads a text table, also compressed by gzip or Zstandard. Columns are text, as written. Of
-    other layouts, polars' read_csv makes a table that all functions take.
+    """Reads a text table, also compressed by gzip or Zstandard. Columns are text, as written. For
+    other layouts, use polars' read_csv: all functions take its tables.
 
     Args:
-        file: a path, or a file opened in binary mode, such as a member of a zip file
-        columns: the names of all columns, for a file without a header
-        numbers: columns of numbers; what pandas takes for missing is null
-        only: columns to read beside numbers, where a file has many
-        separator: between fields; without one, a comma in .csv and a tab elsewhere
-        quote: around fields; without one, none, or \" where commas separate
+        file: a path, or a file opened in binary mode
+        columns: names of all columns, for a file without a header
+        numbers: columns of numbers; what pandas reads as missing is null
+        only: further columns to read (default: all)
+        separator: between fields (default: a comma in .csv, otherwise a tab)
+        quote: around fields (default: `"` where commas separate, otherwise none)
 
     Raises:
         InputError: the file is no such table
@@ -96,11 +96,10 @@ def table(
 def matrix(
     file: str | os.PathLike[str], *, separator: str | None = None, skip: int = 0
 ) -> pl.DataFrame:
-    """Reads a matrix of genes: a table of its cells, with the columns row, column and weight.
+    """Reads a matrix of genes as a table with the columns row, column and weight.
 
     Args:
-        file: a path. The header may leave out the name of the first column; columns without a name
-            are ignored
+        file: a path. The header may omit the first column's name
         separator: as of table
         skip: lines before the header
 
@@ -131,11 +130,11 @@ def matrix(
 def with_lines(
     table: pl.DataFrame, columns: Sequence[str], file: str | os.PathLike[str]
 ) -> pl.DataFrame:
-    """Replaces the numbers of lines of a list by the lines.
+    """Replaces line numbers of a list by its lines.
 
     Args:
         table: of polars
-        columns: those that have numbers, from 1
+        columns: with the numbers, from 1
         file: the list, with a gene per line
 
     Examples:

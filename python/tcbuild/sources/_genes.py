@@ -22,10 +22,10 @@ _SGD = (
 
 
 def sgd_features(file: str | os.PathLike[str]) -> pl.DataFrame:
-    """Reads the features of the Saccharomyces Genome Database, with names of columns.
+    """Reads the features of the Saccharomyces Genome Database.
 
     Args:
-        file: SGD_features.tab; may be compressed
+        file: SGD_features.tab; also compressed
 
     Examples:
         >>> features = tcbuild.sources.sgd_features("features.tab")
@@ -42,16 +42,15 @@ def genes(
     where: pl.Expr | None = None,
     ignore_case: bool = False,
 ) -> Graph:
-    """Begins a graph with the genes of a table, sorted by id.
+    """Starts a graph with the genes of a table, sorted by id.
 
     Args:
         source: a path or a table, with a row per gene
         id: the column of ids
-        name: the column of the names by which genes are called
+        name: the column of the usual names
         aliases: columns of further names, in order of precedence; | joins several in a field
-        where: which rows are genes of the graph; others give names of genes outside it
-        ignore_case: whether names that differ by case are the same gene's, as in yeast; a mouse's
-            Kras is not human KRAS
+        where: which rows are in the graph; others only give names of genes outside it
+        ignore_case: whether names that differ only in case mean one gene, as in yeast
 
     Examples:
         >>> graph = tcbuild.sources.genes("genes.tsv", "id", aliases=["symbol"])
@@ -82,14 +81,12 @@ def add_names(
     name: Column | None = None,
     aliases: Sequence[Column] = (),
 ) -> None:
-    """Adds names of genes. Names that the graph has already keep their meaning; of others, those of
-    several genes mean none of them.
+    """Adds names of genes. Known names keep their meaning; new names of several genes match none.
 
     Args:
-        graph: has the genes already
+        graph: with the genes
         source: a path or a table
-        id: the column of ids, or of other known names. An unknown one is of a gene outside the
-            graph
+        id: the column of ids, or of other known names
         name: as of genes
         aliases: as of genes
 

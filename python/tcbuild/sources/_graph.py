@@ -26,23 +26,19 @@ _NAMES: Any = {"id": pl.String, "name": pl.String, "aliases": pl.List(pl.String)
 
 
 class Graph(dict[Any, pl.DataFrame]):
-    """Tables by node type, such as "gene", and by (source, relation, target).
-
-    Node tables have the column id; edge tables have src and dst, which are ids, and columns of
-    their own. Filter and replace them as you like,
-    also by tables of pandas or pyarrow. Edges of nodes that are gone are an error, until
-    prune removes them.
+    """Tables by node type, such as "gene", and by (source, relation, target): nodes with the column
+    id, edges with src and dst. Filter and replace them, also by tables of pandas or pyarrow; prune
+    removes edges whose nodes are gone.
 
     Args:
-        genes: the ids; the function genes reads them of a table
-        ignore_case: whether names that differ by case are the same gene's
+        genes: the ids; the function genes reads them from a table
+        ignore_case: whether names that differ only in case mean one gene
 
     Attributes:
-        names: id, name and aliases of all known genes. Those outside the graph keep their names,
-            which never mean another gene
-        ignore_case: whether names that differ by case are the same gene's
+        names: id, name and aliases of all known genes; those outside the graph keep their names
+        ignore_case: whether names that differ only in case mean one gene
         account: what became of the rows of each source; print it
-        downloads: file, address, bytes and sha256 of what was read from public addresses
+        downloads: file, address, bytes and sha256 of each download
     """
 
     def __init__(self, genes: Iterable[str], ignore_case: bool = False):
@@ -66,7 +62,7 @@ class Graph(dict[Any, pl.DataFrame]):
         super().__setitem__(kind, read(table))
 
     def prune(self) -> Graph:
-        """Removes the edges of nodes that are not in the graph, and returns the graph."""
+        """Removes edges whose nodes are not in the graph, and returns the graph."""
         for kind in [kind for kind in self if not isinstance(kind, str)]:
             for column, end in zip(("src", "dst"), ends_of("__".join(kind)), strict=True):
                 self[kind] = self[kind].filter(pl.col(column).is_in(self[end]["id"].implode()))
@@ -125,18 +121,18 @@ def _joined(genes: pl.DataFrame) -> pl.DataFrame:
 
 
 def write(graph: Graph, folder: str | os.PathLike[str]) -> Path:
-    """Writes a graph as a folder, whole or not at all. Files with the same content stay untouched,
-    so that what is built of the folder need not be built again.
+    """Writes a graph as a folder, completely or not at all. Files with the same content stay
+    untouched.
 
     Args:
         graph: of this module
-        folder: is created, or replaced if a graph is in it
+        folder: to create, or to replace if it has a graph
 
     Returns:
         The folder's path.
 
     Raises:
-        SettingsError: the folder has files that are no graph's
+        SettingsError: the folder has other files
 
     Examples:
         >>> folder = tcbuild.sources.write(graph, "own/graph")

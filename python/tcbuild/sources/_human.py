@@ -18,11 +18,10 @@ from tcbuild.sources._ontologies import add_ontology, gaf
 
 
 def human(data: str | os.PathLike[str]) -> Graph:
-    """The cell graph of human cells, with HGNC's symbols as ids of protein-coding genes. Copy this
-    function to change it.
+    """The cell graph of human cells: protein-coding genes by HGNC symbol.
 
     Args:
-        data: the folder of the downloads; missing ones are fetched, and most change in place
+        data: folder of the downloads; fetches missing ones, most of which change in place
     """
     data, downloads = Path(data), fetch("human", data)
 

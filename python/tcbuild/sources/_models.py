@@ -28,19 +28,15 @@ def add_model(
     combinations: bool = False,
     max_dropped: float = 0.5,
 ) -> None:
-    """Adds the nodes reaction and metabolite of a model, and the edges gene__gpr__reaction and
-    reaction__rmr__metabolite.
-
-    Rules get ids in place of genes' other names. Unknown genes stay in the rules, where they count
-    as present, because nothing deletes them; they have no edges.
+    """Adds a metabolic model: nodes reaction and metabolite, edges gene__gpr__reaction and
+    reaction__rmr__metabolite. Unknown genes in rules count as present.
 
     Args:
-        graph: has the genes already
-        file: a model in the YAML of cobrapy and RAVEN (.yml, .yaml) or in SBML (.xml, .sbml); may
-            be compressed (.gz)
-        combinations: makes a node per alternative set of genes and direction, as torchcell does, in
+        graph: with the genes
+        file: YAML of cobrapy or RAVEN (.yml, .yaml), or SBML (.xml, .sbml); also .gz
+        combinations: a node per alternative set of genes and direction, as torchcell has them, in
             place of one per reaction
-        max_dropped: the largest share of genes in rules that may be unknown or ambiguous
+        max_dropped: the largest share of unknown or ambiguous genes in rules
 
     Examples:
         >>> tcbuild.sources.add_model(graph, "model.yml")

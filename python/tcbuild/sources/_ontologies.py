@@ -29,7 +29,7 @@ def gaf(file: str | os.PathLike[str]) -> pl.DataFrame:
     """Reads annotations of genes with terms.
 
     Args:
-        file: in the format GAF 1 or 2; may be compressed
+        file: in GAF 1 or 2; also compressed
 
     Examples:
         >>> annotations = tcbuild.sources.gaf("sgd.gaf")
@@ -48,19 +48,17 @@ def add_ontology(
     where: pl.Expr | None = None,
     max_dropped: float = 0.5,
 ) -> None:
-    """Adds the terms of an ontology that are not obsolete as nodes gene_ontology, with their
-    relations is_a and part_of, and their annotations of genes.
-
-    Alternative ids, and obsolete terms with one replacement, mean the current term.
+    """Adds the terms of an ontology as nodes gene_ontology, with their relations is_a and part_of,
+    and annotations of genes. Alternative ids, and obsolete terms with one replacement, mean the
+    current term.
 
     Args:
-        graph: has the genes already
-        file: an ontology in OBO; may be compressed (.gz)
-        annotations: as gaf reads them. A gene and a term share an edge of the relation
-            has_annotation, with all evidence and qualifiers; those with NOT make no edges
+        graph: with the genes
+        file: in OBO; also .gz
+        annotations: as gaf reads them; they become edges has_annotation, except those with NOT
         gene: the column of genes, by any name
-        where: which annotations are read
-        max_dropped: the largest share of annotations that unknown or ambiguous names may drop
+        where: which annotations to read
+        max_dropped: the largest share of annotations to drop for unknown or ambiguous names
 
     Examples:
         >>> annotations = tcbuild.sources.gaf("sgd.gaf")

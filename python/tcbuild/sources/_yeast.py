@@ -17,11 +17,10 @@ from tcbuild.sources._models import add_model
 
 
 def yeast(data: str | os.PathLike[str]) -> Graph:
-    """The cell graph of yeast: 6,604 genes, twelve gene-gene edge types, and yeast-GEM. Copy this
-    function to change it.
+    """The cell graph of yeast: 6,604 genes, twelve gene-gene edge types, and yeast-GEM.
 
     Args:
-        data: the folder of the downloads; missing ones are fetched
+        data: folder of the downloads; fetches missing ones
     """
     data, downloads = Path(data), fetch("yeast", data)
 
