@@ -3,12 +3,6 @@
 package gpuverify
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
-
 	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
@@ -18,9 +12,10 @@ import (
 type card struct {
 	*devices
 	context *cuda.Context
-	room    room
+	room    extent // of a batch
 	report  DeviceReport
 	cpu     *worker // checks samples again in which the device finds differences
+	removed []int64 // positions that the device found removed, by mask: if none are stored
 
 	upload, work *cuda.Stream // run concurrently: uploads, and everything else
 	kernels      kernels.Kernels
@@ -28,9 +23,7 @@ type card struct {
 	words, values cuda.Memory
 	bits          kernels.Bits // all 0 between batches
 	lanes         [lanes]*lane
-
-	// Batches circulate: empty -> worker -> full -> lane -> empty. Both channels have room for all.
-	empty, full chan *batch
+	batches       batches
 }
 
 // lanes is how many batches are on a device at a time: one is uploaded while kernels process the
@@ -60,27 +53,27 @@ func (c *card) prepare() error {
 			return err
 		}
 	}
-	c.cpu = newWorker(c.verifier)
-	return c.newBatches()
+	c.cpu, c.removed = newWorker(c.verifier), make([]int64, len(c.rules.Masks))
+	return nil
 }
 
-// newBatches makes one batch for each worker and one for each lane, or as many as may be pinned.
-func (c *card) newBatches() error {
-	count := max(1, c.Workers/len(c.list)) + lanes
-	count = min(count, max(1+lanes, int(c.pinned()/int64(c.room.bytes()))))
-	c.empty, c.full = make(chan *batch, count), make(chan *batch, count)
-	for range count {
-		b, err := newBatch(c.context, c.room)
+// batchCount is how many batches circulate: while one is filled, another can be handed over.
+const batchCount = lanes + 2
+
+// makeBatches allocates the batches. They are filled from the first one on, because pinning memory
+// takes some milliseconds for each.
+func (c *card) makeBatches() error {
+	for range batchCount {
+		memory, err := c.context.AllocatePinned(c.room.bytes())
 		if err != nil {
 			return err
 		}
-		c.empty <- b
+		c.batches.empty <- newBatch(memory, c.room)
 	}
 	return nil
 }
 
-// fit makes the batches as large as the memory of the device and of the host allows, down to one
-// sample.
+// fit makes the batches as large as the memory of the device allows, down to one sample.
 func (c *card) fit() error {
 	budget := c.Devices.Memory
 	free, err := c.context.FreeMemory()
@@ -90,18 +83,13 @@ func (c *card) fit() error {
 	if budget == 0 || budget > free {
 		budget = free / 10 * 9 // the driver needs some itself
 	}
-	pinned := c.pinned()
 	for samples := c.chunkSize; samples > 0; samples-- {
 		c.room = newRoom(c.dataset.Manifest.Variant, c.tables, samples)
 		c.report.MemoryBytes = c.bytes(c.room)
-		if c.report.MemoryBytes <= budget && int64((1+lanes)*c.room.bytes()) <= pinned {
+		if c.report.MemoryBytes <= budget {
 			c.report.BatchSamples = samples
 			return nil
 		}
-	}
-	if need := int64((1 + lanes) * c.room.bytes()); need > pinned {
-		return fault.New(fault.Failed, "raise --pinned-memory, free memory, or use --device cpu",
-			"batches of one sample need %d bytes of locked memory (found %d usable)", need, pinned)
 	}
 	return fault.New(fault.Failed, "raise --gpu-memory, free device memory, or use --device cpu",
 		"the graph and one sample need %d bytes of device memory (found %d usable, %d free)",
@@ -109,20 +97,20 @@ func (c *card) fit() error {
 }
 
 // bytes is the total device memory of batches of the given room.
-func (c *card) bytes(r room) int64 {
+func (c *card) bytes(r extent) int64 {
 	scratch := kernels.BitBytes(r.samples, c.tables.Stride) + c.wordBytes(r) + c.valueBytes(r)
 	results := kernels.ResultBytes(len(c.rules.Masks), r.samples)
 	return int64(c.tables.Bytes() + scratch + lanes*(r.bytes()+results))
 }
 
-func (c *card) wordBytes(r room) int {
+func (c *card) wordBytes(r extent) int {
 	if !c.regenerates(ByEdges) && !c.tables.ByRules {
 		return 0
 	}
 	return 4 * kernels.Groups(r.samples) * c.tables.Nodes()
 }
 
-func (c *card) valueBytes(r room) int {
+func (c *card) valueBytes(r extent) int {
 	return 4 * kernels.Groups(r.samples) * c.tables.Terms()
 }
 
@@ -141,42 +129,4 @@ func (c *card) allocateScratch() error {
 	}
 	c.work.Fill(c.bits.Memory, 0, c.bits.Size())
 	return c.work.Err()
-}
-
-// pinnedShare is which part of the machine's available memory may be locked unless Devices says.
-const pinnedShare = 8
-
-// pinned is how many bytes of the host's memory may be locked for each device. Locked memory is
-// lost to all other programs.
-func (d *devices) pinned() int64 {
-	total := d.Options.Devices.Pinned
-	if total == 0 {
-		total = d.available / pinnedShare
-	}
-	return total / int64(len(d.list))
-}
-
-// availableMemory is how many bytes the machine can give to programs, and a limit on this one's
-// group leaves.
-func availableMemory() (int64, error) {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := bytes.Cut(text, []byte("MemAvailable:"))
-	fields := strings.Fields(string(rest))
-	if len(fields) == 0 {
-		return 0, fmt.Errorf("read /proc/meminfo: found no MemAvailable")
-	}
-	kilobytes, err := strconv.ParseInt(fields[0], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read /proc/meminfo: MemAvailable: %w", err)
-	}
-	available := kilobytes << 10
-	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if most, err := strconv.ParseInt(strings.TrimSpace(string(limit)), 10, 64); err == nil {
-			available = min(available, most)
-		}
-	}
-	return available, nil
 }

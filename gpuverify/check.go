@@ -14,8 +14,8 @@ type worker struct {
 	*verifier
 	reader  *store.Reader
 	decoder encode.Decoder        // nil in the incidence variant
-	scatter *regenerate.Scatterer // nil for edges only
-	look    *regenerate.Looker    // nil for incidence only
+	scatter *regenerate.Scatterer // nil for edges only, and before it is needed
+	look    *regenerate.Looker    // nil for incidence only, and before it is needed
 	read    int                   // samples
 	masks   []MaskReport
 }
@@ -38,12 +38,6 @@ func newWorker(v *verifier) *worker {
 	}
 	if v.dataset.Manifest.Variant != store.Incidence {
 		w.decoder = v.codec.NewDecoder(v.rules.Size)
-	}
-	if v.Method != ByEdges {
-		w.scatter = regenerate.NewScatterer(v.rules, v.incidence)
-	}
-	if v.Method != ByIncidence {
-		w.look = regenerate.NewLooker(v.rules)
 	}
 	return w
 }
@@ -99,6 +93,12 @@ func (w *worker) payload(index int) ([]byte, error) {
 func (w *worker) checkSamples(
 	samples []sample, payload func(index int) ([]byte, error),
 ) (wrong int, err error) {
+	if w.scatter == nil && w.Method != ByEdges {
+		w.scatter = regenerate.NewScatterer(w.rules, w.incidence)
+	}
+	if w.look == nil && w.Method != ByIncidence {
+		w.look = regenerate.NewLooker(w.rules)
+	}
 	byEdges := make([][]uint32, len(samples))
 	if w.look != nil {
 		genotypes := make([][]uint32, len(samples))
@@ -120,7 +120,7 @@ func (w *worker) checkSamples(
 		if !right {
 			wrong++
 		}
-		w.count(removed)
+		w.count(removed, 1)
 	}
 	return wrong, nil
 }
@@ -173,11 +173,11 @@ func (w *worker) compare(s sample, byEdges []uint32) (removed []uint32, right bo
 	return removed, right
 }
 
-// count adds a sample's removed positions, ascending, to the masks' counts.
-func (w *worker) count(removed []uint32) {
+// count adds a sample's removed positions, ascending, to the masks' counts so many times.
+func (w *worker) count(removed []uint32, times int) {
 	for i, mask := range w.rules.Masks {
 		end, _ := slices.BinarySearch(removed, uint32(mask.Start+mask.Size))
-		w.masks[i].Removed += int64(end)
+		w.masks[i].Removed += int64(times * end)
 		removed = removed[end:]
 	}
 }
@@ -226,8 +226,6 @@ func (w *worker) difference(s sample, method Method, position, expected, found i
 	w.masks[mask].Differences++
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.report.FirstDifferences) < listed {
-		w.report.FirstDifferences = append(w.report.FirstDifferences,
-			Difference{s.index, s.id, w.rules.Masks[mask].Name, within, expected, found, method})
-	}
+	w.report.differ(Difference{s.index, s.id, w.rules.Masks[mask].Name, within, expected, found,
+		method})
 }

@@ -41,9 +41,11 @@ var tinyColumns = ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "
 // tinySamples are the first count samples of the tiny graph.
 func tinySamples(t testing.TB, count int) *ingest.Samples {
 	t.Helper()
-	var samples *ingest.Samples
+	samples := ingest.NewSamples(0, tinyColumns, count)
 	if _, err := sets.Read(synth.Samples(synth.Tiny, 1, count), func(batch *ingest.Samples) error {
-		samples = batch
+		for i := range batch.Len() {
+			samples.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), nil)
+		}
 		return nil
 	}); err != nil || samples.Len() != count {
 		t.Fatalf("%d samples, error %v", samples.Len(), err)

@@ -3,6 +3,7 @@
 package gpuverify
 
 import (
+	"context"
 	"fmt"
 
 	"tcbuild/fault"
@@ -16,7 +17,16 @@ var ErrNoSupport = fault.New(fault.Failed,
 	"build tcbuild with make on a machine with a cuda.h of CUDA 12, or use --device cpu",
 	"this build of tcbuild has no CUDA support")
 
-// useDevices returns ErrNoSupport.
-func (v *verifier) useDevices() error {
-	return fmt.Errorf("verify %s on a CUDA device: %w", v.dataset.Dir, ErrNoSupport)
+// devices cannot be used.
+type devices struct{ *verifier }
+
+func newDevices(v *verifier) devices { return devices{v} }
+
+// start returns ErrNoSupport.
+func (d devices) start() error {
+	return fmt.Errorf("verify %s on a CUDA device: %w", d.dataset.Dir, ErrNoSupport)
 }
+
+func (devices) compareOnDevices(context.Context) error { return nil }
+
+func (devices) dismiss() {}

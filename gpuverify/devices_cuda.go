@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,19 +17,19 @@ import (
 // HasCUDA says whether this program was built with CUDA support, the tag cuda.
 const HasCUDA = true
 
-// chunkSamples is how many samples a device takes at a time: enough that kernels run far longer
-// than their launch takes, few enough that a chunk's masks are far smaller than the device's
-// memory.
-const chunkSamples = 256
+// chunkSamples is how many samples a goroutine reads at a time, and a device takes: enough that
+// kernels run far longer than their launch takes and read each edge's ends rarely, few enough that
+// cores end at about the same time.
+const chunkSamples = 1024
 
 // devices are the CUDA devices that verify a dataset. Each takes chunks until none is left.
 type devices struct {
 	*verifier
-	list      []cuda.Device
-	available int64 // bytes of the host's memory
-	group     errgroup.Group
-	reports   []DeviceReport
-	begin     chan struct{} // closed when what follows is set; without tables, there is no work
+	list    []cuda.Device
+	group   errgroup.Group
+	reports []DeviceReport
+	started chan struct{} // closed when start has returned
+	begin   chan struct{} // closed when what follows is set; without tables, there is no work
 
 	ctx       context.Context // of the work
 	cancel    context.CancelCauseFunc
@@ -39,19 +38,19 @@ type devices struct {
 	chunks    []chunk
 }
 
-// useDevices makes the verifier compare on the devices that the options name. They start at once,
-// so that their contexts are made and their kernels compiled while the files are checked.
-func (v *verifier) useDevices() error {
-	list, err := cuda.Select(v.Options.Devices.Ordinals)
+func newDevices(v *verifier) *devices {
+	return &devices{verifier: v, started: make(chan struct{}), begin: make(chan struct{})}
+}
+
+// start opens the devices that the options name, and compiles their kernels. It returns when the
+// driver has listed them; the rest takes place while files are checked.
+func (d *devices) start() error {
+	defer close(d.started)
+	list, err := cuda.Select(d.Options.Devices.Ordinals)
 	if err != nil {
-		return fmt.Errorf("verify %s on CUDA devices: %w", v.dataset.Dir, err)
+		return fmt.Errorf("verify %s on CUDA devices: %w", d.dataset.Dir, err)
 	}
-	d := &devices{verifier: v, list: list, reports: make([]DeviceReport, len(list)),
-		begin: make(chan struct{})}
-	if d.available, err = availableMemory(); err != nil {
-		return err
-	}
-	v.compareAll, v.release = d.compareOnDevices, sync.OnceFunc(d.dismiss)
+	d.list, d.reports = list, make([]DeviceReport, len(list))
 	var names []string
 	for i, device := range list {
 		names = append(names, device.String())
@@ -68,7 +67,7 @@ func (v *verifier) useDevices() error {
 			return err
 		})
 	}
-	v.report.Device = strings.Join(names, ", ")
+	d.report.Device = strings.Join(names, ", ")
 	return nil
 }
 
@@ -82,9 +81,9 @@ func (d *devices) dismiss() {
 
 // compareOnDevices shares the chunks among the devices. A device that fails ends the run.
 func (d *devices) compareOnDevices(ctx context.Context) error {
-	tables, err := regenerate.NewTables(d.rules, d.incidence)
-	if err != nil {
-		return err
+	tables := regenerate.NewTables(d.rules, d.incidence)
+	if <-d.started; len(d.list) == 0 {
+		return nil // start has returned the error
 	}
 	samples := d.end - d.verifier.first
 	d.chunkSize = max(1, min(chunkSamples, (samples+len(d.list)-1)/len(d.list)))
@@ -95,7 +94,7 @@ func (d *devices) compareOnDevices(ctx context.Context) error {
 	d.tables = tables
 	close(d.begin)
 
-	err = d.group.Wait()
+	err := d.group.Wait()
 	d.report.CUDA = &CUDAReport{Devices: d.reports}
 	d.report.CUDA.sum()
 	return err

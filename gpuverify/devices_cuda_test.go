@@ -17,7 +17,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
-	"tcbuild/gpuverify/regenerate"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
@@ -201,8 +200,8 @@ func TestMemoryOfDevices(t *testing.T) {
 	dataset := plan{variant: store.FullMasks, codec: "bits", rule: incidence.RuleGPR, samples: 300, shards: 2}.build(t)
 	whole, err := verifyOnDevices(t, dataset, Both, Devices{})
 	must(t, err)
-	if whole.CUDA.Batches != 2 || whole.CUDA.Devices[0].BatchSamples != chunkSamples {
-		t.Errorf("%d batches of %d samples, want 2 of %d", whole.CUDA.Batches, whole.CUDA.Devices[0].BatchSamples, chunkSamples)
+	if whole.CUDA.Batches != 1 || whole.CUDA.Devices[0].BatchSamples != 300 {
+		t.Errorf("%d batches of %d samples, want 1 of 300", whole.CUDA.Batches, whole.CUDA.Devices[0].BatchSamples)
 	}
 	most := whole.CUDA.Devices[0].MemoryBytes
 	var smallest int64
@@ -215,7 +214,7 @@ func TestMemoryOfDevices(t *testing.T) {
 			break
 		}
 		d := report.CUDA.Devices[0]
-		if !report.Passed() || report.Samples != 300 || d.MemoryBytes > memory || d.BatchSamples >= chunkSamples {
+		if !report.Passed() || report.Samples != 300 || d.MemoryBytes > memory || d.BatchSamples >= 300 {
 			t.Fatalf("with %d bytes: %+v", memory, report)
 		}
 		if d.HostSynchronizations != int64(1+d.Batches) {
@@ -271,7 +270,7 @@ func counted(t *testing.T, dataset *store.Dataset, devices Devices) (*Report, ma
 
 // The driver counts the same waits of the host as the report.
 func TestHostSynchronizations(t *testing.T) {
-	for _, samples := range []int{100, 700} {
+	for _, samples := range []int{100, chunkSamples + 500} {
 		dataset := plan{variant: store.Indices, codec: "zstd", rule: incidence.RuleAll, samples: samples, shards: 1}.build(t)
 		report, calls := counted(t, dataset, Devices{})
 		if waits := calls["cuEventSynchronize"] + calls["cuCtxSynchronize"]; int64(waits) != report.CUDA.HostSynchronizations {
@@ -361,18 +360,18 @@ func TestFailedUpload(t *testing.T) {
 // A difference that a device finds and the CPU does not is the device's error, not the dataset's.
 func TestDifferenceThatTheCPUDoesNotFind(t *testing.T) {
 	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: 40, shards: 1}.build(t)
-	v, err := newVerifier(dataset, Options{})
-	must(t, err)
+	v := newVerifier(dataset, Options{})
 	ready, err := v.prepare()
 	must(t, err)
 	if !ready {
 		t.Fatal("the dataset is damaged")
 	}
-	c := &card{devices: &devices{verifier: v}, cpu: newWorker(v)}
+	c := &card{devices: &devices{verifier: v}, cpu: newWorker(v), removed: make([]int64, len(v.rules.Masks))}
 	c.cpu.reader = dataset.NewReader()
 	defer c.cpu.reader.Close()
 	masks := len(v.rules.Masks)
-	l := &lane{results: kernels.Results{Masks: masks}, host: make([]byte, kernels.ResultBytes(masks, 40)), batch: &batch{ends: make([]int64, 41)}}
+	l := &lane{results: kernels.Results{Masks: masks}, host: make([]byte, kernels.ResultBytes(masks, 40)),
+		batch: &batch{ends: make([]int64, 41), used: extent{samples: 40}}}
 	for k := range 40 {
 		s, _, err := c.cpu.row(k)
 		must(t, err)
@@ -402,28 +401,12 @@ func TestDevicesStartWhileFilesAreChecked(t *testing.T) {
 	}
 }
 
-// The host's locked memory stays within its limit: with fewer batches, then with smaller ones.
+// The host's pinned memory does not depend on the number of workers.
 func TestPinnedMemory(t *testing.T) {
 	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: 300, shards: 1}.build(t)
-	whole, calls := counted(t, dataset, Devices{})
-	if pins := calls["cuMemHostAlloc"]; pins != 2+lanes+lanes { // two workers' batches, and of each lane a batch and the results
-		t.Errorf("%d pieces of locked memory", pins)
-	}
-	batch := int64(newRoom(store.Indices, &regenerate.Tables{Genes: 60, Starts: []uint32{uint32(dataset.Manifest.MaskPositions())}}, whole.CUDA.Devices[0].BatchSamples).bytes())
-	report, calls := counted(t, dataset, Devices{Pinned: 3 * batch})
-	if d := report.CUDA.Devices[0]; calls["cuMemHostAlloc"] != 3+lanes || d.BatchSamples != whole.CUDA.Devices[0].BatchSamples || !report.Passed() {
-		t.Errorf("%d pieces of locked memory, batches of %d", calls["cuMemHostAlloc"], d.BatchSamples)
-	}
-	report, _ = counted(t, dataset, Devices{Pinned: 3*batch - 1})
-	if d := report.CUDA.Devices[0]; d.BatchSamples != whole.CUDA.Devices[0].BatchSamples-1 || !report.Passed() {
-		t.Errorf("batches of %d", d.BatchSamples)
-	}
-	if _, err := verifyOnDevices(t, dataset, Both, Devices{Pinned: 1000}); err == nil || !strings.Contains(err.Error(), "(found 1000 usable)") ||
-		!strings.Contains(fault.HintOf(err), "--pinned-memory") {
-		t.Errorf("error %v, hint %q", err, fault.HintOf(err))
-	}
-	if available, err := availableMemory(); err != nil || available < 1<<20 {
-		t.Errorf("%d bytes are available, error %v", available, err)
+	_, calls := counted(t, dataset, Devices{})
+	if pins := calls["cuMemHostAlloc"]; pins != batchCount+lanes { // the batches, and the results of each lane
+		t.Errorf("%d pieces of pinned memory", pins)
 	}
 }
 

@@ -7,43 +7,46 @@ import (
 	"time"
 )
 
-// filler reads and decodes chunks into batches for a device, and checks samples that cannot be
+// filler reads and decodes samples into the batches of a device, and checks samples that cannot be
 // decoded itself; it is for one goroutine.
 type filler struct {
 	*devices
 	*worker
-	empty <-chan *batch
-	full  chan<- *batch // has room for all batches
-	batch *batch        // being filled
+	batches *batches
+	most    extent // of a portion
+	portion portion
 
 	readTime, decodeTime time.Duration
 }
 
-func newFiller(d *devices, empty <-chan *batch, full chan<- *batch) *filler {
-	return &filler{devices: d, worker: newWorker(d.verifier), empty: empty, full: full}
+func newFiller(c *card) *filler {
+	most := c.room
+	most.samples = min(portionSamples, most.samples)
+	return &filler{devices: c.devices, worker: newWorker(c.verifier), batches: &c.batches, most: most}
 }
 
-// run fills batches until no chunk is left. It starts with chunk first, unless that is negative.
+// run works on chunks until none is left. It starts with chunk number, unless that is negative.
 func (f *filler) run(ctx context.Context, number int) error {
 	defer f.reader.Close()
 	for {
 		c, ok := f.draw(number)
 		if !ok {
-			f.merge()
-			return nil
+			break
 		}
 		if err := f.fill(ctx, c); err != nil {
 			return err
 		}
+		if f.devices.Progress != nil {
+			f.devices.Progress.Add(c.next-c.first, 0)
+		}
 		number = -1
 	}
+	f.merge()
+	return f.pass(ctx)
 }
 
-// fill fills batches with a chunk.
+// fill reads and decodes a chunk.
 func (f *filler) fill(ctx context.Context, c chunk) error {
-	if err := f.take(ctx); err != nil {
-		return err
-	}
 	for index := c.first; index < c.next; index++ {
 		start := time.Now()
 		s, ok, err := f.row(index)
@@ -62,14 +65,10 @@ func (f *filler) fill(ctx context.Context, c chunk) error {
 			return err
 		}
 	}
-	f.full <- f.batch
-	if f.devices.Progress != nil {
-		f.devices.Progress.Add(c.next-c.first, 0)
-	}
 	return nil
 }
 
-// add decodes a sample into the batch, or into the next one if it is full.
+// add decodes a sample, and adds it to the portion.
 func (f *filler) add(ctx context.Context, s sample) error {
 	var removed []uint32
 	if f.decoder != nil {
@@ -82,24 +81,24 @@ func (f *filler) add(ctx context.Context, s sample) error {
 			_, err = f.checkSamples([]sample{s}, known)
 			return err
 		}
+		f.count(removed, 1)
 	}
-	if !f.batch.fits(len(s.genes), len(removed)) {
-		f.full <- f.batch
-		if err := f.take(ctx); err != nil {
+	s.payload = nil // a view, which does not live as long
+	e := extent{1, len(s.genes), len(removed)}
+	if !f.portion.size.plus(e).within(f.most) {
+		if err := f.pass(ctx); err != nil {
 			return err
 		}
 	}
-	s.payload = nil // a view, which does not live as long
-	f.batch.add(s, removed)
+	f.portion.add(s, removed, e)
 	return nil
 }
 
-// take waits for an empty batch.
-func (f *filler) take(ctx context.Context) error {
-	select {
-	case f.batch = <-f.empty:
+// pass passes the portion on, unless it is empty.
+func (f *filler) pass(ctx context.Context) error {
+	if len(f.portion.samples) == 0 {
 		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	defer f.portion.clear()
+	return f.batches.pass(ctx, &f.portion)
 }

@@ -8,6 +8,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
+	"tcbuild/gpuverify/regenerate"
 	"tcbuild/store"
 )
 
@@ -68,7 +69,7 @@ func (c *card) start(l *lane, b *batch) error {
 	s.Record(l.done)
 
 	c.report.Batches++
-	c.report.Samples += len(b.samples)
+	c.report.Samples += b.used.samples
 	c.report.UploadedBytes += int64(len(b.usedHead()) + len(b.usedPayload()))
 	c.report.DownloadedBytes += int64(len(l.host))
 	return s.Err()
@@ -78,9 +79,9 @@ func (c *card) start(l *lane, b *batch) error {
 // them. The bits scattered by incidence are compared with the edges; then the stored removals must
 // toggle each off or, without the incidence, equal the edges' bits.
 func (c *card) check(l *lane) {
-	s, samples := c.work, len(l.batch.samples)
+	s, samples := c.work, l.batch.used.samples
 	stored := c.dataset.Manifest.Variant != store.Incidence
-	b := kernels.Batch{Samples: samples, Deleted: l.batch.deleted(), Ptr: l.head,
+	b := kernels.Batch{Samples: samples, Deleted: l.batch.used.genes, Ptr: l.head,
 		PerturbationIndices: l.head.From(c.room.indicesAt())}
 	l.results.Clear(s)
 	if c.words.Size() > 0 {
@@ -134,8 +135,7 @@ func (c *card) collect(l *lane) error {
 		return err
 	}
 	l.batch = nil
-	b.empty()
-	c.empty <- b
+	c.batches.empty <- b
 	return nil
 }
 
@@ -158,42 +158,39 @@ func (c *card) addTimes(l *lane) error {
 	return nil
 }
 
-// addResults counts the removals of a batch. The samples in which the device found a difference are
-// checked again on the CPU, which reports it in detail. One that it does not find is the device's
-// error.
+// addResults counts the removals that the device found. The samples in which it found a difference
+// are checked again on the CPU, which reports it in detail. One that it does not find is the
+// device's error.
 func (c *card) addResults(l *lane) error {
 	removed, differs := l.results.Read(l.host)
 	var suspects []sample
-	for k, s := range l.batch.samples {
+	for k, s := range l.batch.samples[:l.batch.used.samples] {
 		if differs[k/32]>>(k%32)&1 != 0 {
 			suspects = append(suspects, s)
-		} else {
-			c.cpu.count(l.batch.removed(k))
+			c.cpu.count(l.batch.removed(k), -1) // what should be removed is counted instead
 		}
 	}
-	if len(suspects) > 0 {
-		counted := slices.Clone(c.cpu.masks)
-		wrong, err := c.cpu.checkSamples(suspects, c.cpu.payloadAgain)
-		if err != nil {
+	for some := range slices.Chunk(suspects, regenerate.BatchSamples) {
+		if err := c.recheck(some); err != nil {
 			return err
-		}
-		if wrong < len(suspects) {
-			return fault.New(fault.Failed,
-				"check the device with nvidia-smi and gpu-check, or use --device cpu",
-				"the device found %d samples that differ, the CPU %d of them; "+
-					"the first is sample %d",
-				len(suspects), wrong, suspects[0].index)
-		}
-		if c.cpu.decoder == nil { // the device has counted them
-			for mask := range counted {
-				c.cpu.masks[mask].Removed = counted[mask].Removed
-			}
 		}
 	}
 	for mask, count := range removed {
-		c.cpu.masks[mask].Removed += int64(count)
+		c.removed[mask] += int64(count)
 	}
 	return nil
+}
+
+// recheck checks samples on the CPU.
+func (c *card) recheck(suspects []sample) error {
+	wrong, err := c.cpu.checkSamples(suspects, c.cpu.payloadAgain)
+	if err == nil && wrong < len(suspects) {
+		err = fault.New(fault.Failed,
+			"check the device with nvidia-smi and gpu-check, or use --device cpu",
+			"the device found %d samples that differ, the CPU %d of them; the first is sample %d",
+			len(suspects), wrong, suspects[0].index)
+	}
+	return err
 }
 
 // payloadAgain reads a payload whose damage, if any, is already on record.

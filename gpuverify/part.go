@@ -94,15 +94,11 @@ func VerifyPart(
 	ctx context.Context, dataset *store.Dataset, part Part, o Options, reference *Reference,
 ) (Part, error) {
 	start := time.Now()
-	v, err := newVerifier(dataset, o)
-	if err != nil {
-		return part, err
-	}
-	defer v.release()
+	v := newVerifier(dataset, o)
 	v.reference = reference
 	files := filesOf(dataset.Manifest, part.First, part.End)
-	part.Digests, err = v.check(ctx, part.First, part.End, files)
-	if err == nil {
+	var err error
+	if part.Digests, err = v.verify(ctx, part.First, part.End, files); err == nil {
 		part.Report = v.finish(time.Since(start))
 	}
 	return part, err
@@ -132,16 +128,13 @@ func filesOf(m *store.Manifest, first, end int) (files []store.File) {
 // that is missing, repeated or of another dataset is a fault.Input.
 func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options) (*Report, error) {
 	start := time.Now()
-	o.Devices = nil
-	v, err := newVerifier(dataset, o)
-	if err != nil {
-		return nil, err
-	}
+	v := newVerifier(dataset, o)
 	m := dataset.Manifest
 	checked := filesOf(m, 0, m.Samples)
 	rest := slices.DeleteFunc(slices.Clone(m.Files),
 		func(f store.File) bool { return slices.Contains(checked, f) })
-	if err := v.checkFiles(ctx, rest, func(context.Context) error {
+	begin := func() error { return nil }
+	if _, err := v.check(ctx, rest, begin, func(context.Context) error {
 		_, err := dataset.Graph() // a part may have read another dataset's
 		return v.noted(-1, err)
 	}); err != nil {

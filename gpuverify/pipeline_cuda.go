@@ -50,15 +50,15 @@ func (d *devices) failure(device cuda.Device, err error) error {
 	return cuda.Failure(err, "verify %s on %s: %w", d.dataset.Dir, device, err)
 }
 
-// pipeline has workers read and decode batches, and passes them to the device.
+// pipeline has workers read and decode samples into batches, and passes these to the device.
 func (c *card) pipeline(ctx context.Context, first int) error {
 	defer c.cpu.reader.Close()
-	workers := cap(c.empty) - lanes
+	c.batches.empty, c.batches.full = make(chan *batch, batchCount), make(chan *batch, batchCount)
 	ctx, cancel := context.WithCancel(ctx)
 	group, ctx := errgroup.WithContext(ctx)
-	fillers := make([]*filler, workers)
+	fillers := make([]*filler, max(1, c.Workers/len(c.list)))
 	for i := range fillers {
-		fillers[i] = newFiller(c.devices, c.empty, c.full)
+		fillers[i] = newFiller(c)
 		number := -1
 		if i == 0 {
 			number = first
@@ -68,10 +68,14 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 	filled := make(chan error, 1)
 	go func() {
 		filled <- group.Wait()
-		close(c.full)
+		c.batches.flush()
+		close(c.batches.full)
 	}()
 
-	err := c.drive()
+	err := c.makeBatches()
+	if err == nil {
+		err = c.drive()
+	}
 	cancel()
 	filling := <-filled // in any case: the batches' memory is freed with the context
 	for _, f := range fillers {
@@ -81,6 +85,11 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 	if err != nil {
 		return c.failure(c.context.Device, err)
 	}
+	if c.cpu.decoder == nil {
+		for mask, count := range c.removed {
+			c.cpu.masks[mask].Removed = count
+		}
+	}
 	c.cpu.merge()
 	return filling
 }
@@ -89,7 +98,7 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 // results.
 func (c *card) drive() error {
 	turn := 0
-	for b := range c.full {
+	for b := range c.batches.full {
 		l := c.lanes[turn%lanes]
 		if err := c.collect(l); err != nil {
 			return err

@@ -43,14 +43,30 @@ type MaskReport struct {
 // counted.
 const listed = 20
 
-// list lists damage, up to a limit. A missing file gives the same error for each of its samples.
+// differ lists a difference, by sample, up to a limit.
+func (r *Report) differ(d Difference) {
+	list := r.FirstDifferences
+	if len(list) == listed && d.Sample >= list[listed-1].Sample {
+		return
+	}
+	list = append(list, d)
+	slices.SortStableFunc(list, func(a, b Difference) int { return a.Sample - b.Sample })
+	r.FirstDifferences = list[:min(len(list), listed)]
+}
+
+// list lists damage, by sample, up to a limit. A missing file gives the same error for each of its
+// samples: the first is listed.
 func (r *Report) list(damage ...Damage) {
 	for _, d := range damage {
-		known := slices.ContainsFunc(r.FirstDamaged,
+		known := slices.IndexFunc(r.FirstDamaged,
 			func(other Damage) bool { return other.What == d.What })
-		if len(r.FirstDamaged) < listed && !known {
+		if known < 0 {
 			r.FirstDamaged = append(r.FirstDamaged, d)
+		} else if d.Sample < r.FirstDamaged[known].Sample {
+			r.FirstDamaged[known] = d
 		}
+		slices.SortStableFunc(r.FirstDamaged, func(a, b Damage) int { return a.Sample - b.Sample })
+		r.FirstDamaged = r.FirstDamaged[:min(len(r.FirstDamaged), listed)]
 	}
 }
 

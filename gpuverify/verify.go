@@ -51,7 +51,6 @@ type Options struct {
 type Devices struct {
 	Ordinals []int // empty: all devices
 	Memory   int64 // bytes to use on each; 0: nine tenths of the free memory
-	Pinned   int64 // bytes of host memory to lock, for all; 0: an eighth of what is available
 }
 
 // Verify checks every sample of a dataset: its files against the manifest, its records against
@@ -64,12 +63,8 @@ type Devices struct {
 // The report says what is wrong with the dataset; the error says what kept Verify from checking.
 func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, error) {
 	start := time.Now()
-	v, err := newVerifier(dataset, o)
-	if err != nil {
-		return nil, err
-	}
-	defer v.release()
-	digests, err := v.check(ctx, 0, dataset.Manifest.Samples, dataset.Manifest.Files)
+	v := newVerifier(dataset, o)
+	digests, err := v.verify(ctx, 0, dataset.Manifest.Samples, dataset.Manifest.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -77,18 +72,12 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 	return v.finish(time.Since(start)), nil
 }
 
-// newVerifier fails if the devices cannot be used, before hours of hashing.
-func newVerifier(dataset *store.Dataset, o Options) (*verifier, error) {
+func newVerifier(dataset *store.Dataset, o Options) *verifier {
 	o.Method, o.Workers = methodFor(dataset, o.Method), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	v := &verifier{dataset: dataset, Options: o, reference: &Reference{}, report: Report{
+	return &verifier{dataset: dataset, Options: o, reference: &Reference{}, report: Report{
 		Dataset: dataset.Dir, Variant: string(dataset.Manifest.Variant), Device: "cpu",
 		Method: o.Method, FirstDifferences: []Difference{}, FirstDamaged: []Damage{},
 	}}
-	v.compareAll, v.release = v.compareOnCPU, func() {}
-	if o.Devices != nil {
-		return v, v.useDevices()
-	}
-	return v, nil
 }
 
 // methodFor is how a dataset is verified if a method is wanted.
@@ -99,29 +88,27 @@ func methodFor(dataset *store.Dataset, wanted Method) Method {
 	return cmp.Or(wanted, Both)
 }
 
-// check checks some samples and files, and digests the samples.
-func (v *verifier) check(ctx context.Context, first, end int,
+// verify checks some samples and files, and digests the samples.
+func (v *verifier) verify(ctx context.Context, first, end int,
 	files []store.File) (digests []string, err error) {
 	v.first, v.end = first, end
-	err = v.checkFiles(ctx, files, func(ctx context.Context) error {
+	start, compare := func() error { return nil }, v.compareOnCPU
+	if v.Devices != nil {
+		d := newDevices(v)
+		defer d.dismiss()
+		start, compare = d.start, d.compareOnDevices
+	}
+	return v.check(ctx, files, start, func(ctx context.Context) error {
 		ready, err := v.prepare()
 		if err != nil || !ready {
 			return err
 		}
-		return v.compareAll(ctx)
+		return compare(ctx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return v.digestSamples(ctx)
 }
 
 // finish completes the report of work that took so long.
 func (v *verifier) finish(took time.Duration) *Report {
-	slices.SortStableFunc(v.report.FirstDifferences,
-		func(a, b Difference) int { return a.Sample - b.Sample })
-	slices.SortStableFunc(v.report.FirstDamaged,
-		func(a, b Damage) int { return a.Sample - b.Sample })
 	v.report.Seconds = took.Seconds()
 	v.report.SamplesPerSecond = float64(v.report.Samples) / v.report.Seconds
 	return &v.report
@@ -136,27 +123,45 @@ type verifier struct {
 	incidence  regenerate.Lists // of the graph, or those stored in an incidence dataset
 	codec      encode.Codec
 
-	compareAll func(ctx context.Context) error // regenerates and compares the masks of all samples
-	release    func()                          // ends what newVerifier started
-	nextChunk  atomic.Int64
-	mu         sync.Mutex // guards the fields below
-	report     Report
+	nextChunk atomic.Int64
+	mu        sync.Mutex // guards the fields below
+	report    Report
 }
 
-// checkFiles compares data files with the manifest, and meanwhile does the work that follows: a
-// dataset may be one large file, which takes one core. Damaged files are listed before all else.
-func (v *verifier) checkFiles(ctx context.Context, files []store.File,
-	work func(ctx context.Context) error) error {
+// check compares data files with the manifest and digests the files of the sample table that begin
+// in the samples to check; a damaged one has no digest. Meanwhile it does the work, because a
+// dataset may be one large file, which takes one core. It fails if start does, before hours of
+// hashing. Damaged files are listed before all else.
+func (v *verifier) check(ctx context.Context, files []store.File, start func() error,
+	work func(ctx context.Context) error) (digests []string, err error) {
+	from, to := v.dataset.Manifest.Parts(v.first, v.end)
+	digests = make([]string, to-from)
+	checks := make([]func() error, 0, len(files)+len(digests))
 	group, ctx := errgroup.WithContext(ctx)
+	for _, file := range files {
+		checks = append(checks, func() error { return v.dataset.CheckFile(file) })
+	}
+	for i := range digests {
+		checks = append(checks, func() error {
+			sum, err := v.dataset.DigestPart(ctx, from+i)
+			if err == nil {
+				digests[i] = hex.EncodeToString(sum[:])
+			}
+			return err
+		})
+	}
 	group.SetLimit(v.Workers + 1)
 	group.Go(fault.Catch(func() error { return work(ctx) }))
-	damaged := make([]error, len(files))
-	for i, file := range files {
+	if err := start(); err != nil {
+		checks = []func() error{func() error { return err }}
+	}
+	damaged := make([]error, len(checks))
+	for i, check := range checks {
 		group.Go(fault.Catch(func() error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			err := v.dataset.CheckFile(file)
+			err := check()
 			if fault.KindOf(err) != fault.Damaged {
 				return err
 			}
@@ -165,17 +170,14 @@ func (v *verifier) checkFiles(ctx context.Context, files []store.File,
 		}))
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return nil, err
 	}
 	later := v.report.FirstDamaged
 	v.report.FirstDamaged = []Damage{}
-	for _, err := range damaged {
-		if err != nil {
-			v.damage(-1, err)
-		}
-	}
+	v.damage(-1, damaged[:len(files)]...)
 	v.report.list(later...)
-	return nil
+	v.damage(-1, damaged[len(files):]...)
+	return digests, nil
 }
 
 // prepare reads what all samples are compared with. ready is false if the dataset is too damaged to
@@ -207,25 +209,6 @@ func (v *verifier) prepare() (ready bool, err error) {
 		v.report.Masks = append(v.report.Masks, MaskReport{Name: mask.Name, Size: mask.Size})
 	}
 	return true, nil
-}
-
-// digestSamples digests the files of the sample table that begin in the samples to check. A damaged
-// one has no digest.
-func (v *verifier) digestSamples(ctx context.Context) (digests []string, err error) {
-	from, to := v.dataset.Manifest.Parts(v.first, v.end)
-	digests = make([]string, to-from)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(v.Workers)
-	for i := range digests {
-		group.Go(fault.Catch(func() error {
-			sum, err := v.dataset.DigestPart(ctx, from+i)
-			if err == nil {
-				digests[i] = hex.EncodeToString(sum[:])
-			}
-			return v.noted(-1, err)
-		}))
-	}
-	return digests, group.Wait()
 }
 
 // checkContent compares the logical content with the manifest. digests are of all files of
@@ -320,12 +303,16 @@ func (v *verifier) chunks(size int) []chunk {
 	return chunks
 }
 
-// damage records what is wrong with a sample, or with the dataset (sample -1).
-func (v *verifier) damage(sample int, err error) {
+// damage records what is wrong with a sample, or with the dataset (sample -1), if anything.
+func (v *verifier) damage(sample int, errs ...error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.report.Damaged++
-	v.report.list(Damage{sample, err.Error()})
+	for _, err := range errs {
+		if err != nil {
+			v.report.Damaged++
+			v.report.list(Damage{sample, err.Error()})
+		}
+	}
 }
 
 // work checks chunks until none is left.

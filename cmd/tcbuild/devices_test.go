@@ -17,7 +17,6 @@ func deviceFlags(flags ...string) (devices *gpuverify.Devices, err error) {
 	cmd := &cobra.Command{Use: "verify"}
 	cuda := deviceFlag(cmd, &devices, "")
 	memoryFlag(cmd.Flags(), &cuda.Memory, "gpu-memory", "")
-	memoryFlag(cmd.Flags(), &cuda.Pinned, "pinned-memory", "")
 	if err := cmd.ParseFlags(flags); err != nil {
 		return nil, flagError(cmd, err)
 	}
@@ -30,8 +29,8 @@ func TestDeviceFlag(t *testing.T) {
 		device   string
 		ordinals []int
 	}{{"cuda", nil}, {"cuda:0", []int{0}}, {"cuda:2,0", []int{2, 0}}} {
-		devices, err := deviceFlags("--device", c.device, "--gpu-memory", "2GiB", "--pinned-memory=1MB")
-		if err != nil || devices == nil || devices.Memory != 2<<30 || devices.Pinned != 1e6 || !slices.Equal(devices.Ordinals, c.ordinals) {
+		devices, err := deviceFlags("--device", c.device, "--gpu-memory", "2GiB")
+		if err != nil || devices == nil || devices.Memory != 2<<30 || !slices.Equal(devices.Ordinals, c.ordinals) {
 			t.Errorf("%s: got %+v, %v", c.device, devices, err)
 		}
 	}

@@ -54,8 +54,6 @@ DATASET may then be a version of 'tcbuild rebuild', such as data/my/current.`,
 		"where to regenerate masks: cpu, cuda (all devices), or cuda:0,2")
 	memoryFlag(flags, &cuda.Memory, "gpu-memory",
 		"memory to use on each device, such as 2GB (default: 90% of what is free)")
-	memoryFlag(flags, &cuda.Pinned, "pinned-memory",
-		"host memory to pin for transfers, such as 500MB (default: an eighth of what is available)")
 	choiceFlag(cmd, &o.Method, "method", gpuverify.Both, methods,
 		"how to regenerate masks: incidence, edges or both")
 	report := &output{

@@ -95,7 +95,7 @@ func failed(err error, format string, args ...any) error {
 func allocatePinned(bytes int) ([]byte, error) {
 	var memory unsafe.Pointer
 	if why := C.tcbuild_cuda_pinned(&memory, C.size_t(bytes)); why != nil {
-		return nil, fault.New(fault.Failed, "free host memory, or use fewer --workers",
+		return nil, fault.New(fault.Failed, "free host memory",
 			"cuMemHostAlloc of %d bytes: %s", bytes, C.GoString(why))
 	}
 	return unsafe.Slice((*byte)(memory), bytes), nil

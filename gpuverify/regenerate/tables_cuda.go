@@ -3,9 +3,6 @@
 package regenerate
 
 import (
-	"math"
-
-	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
 	"tcbuild/ingest"
@@ -49,7 +46,7 @@ const (
 const strideUnit = 32
 
 // NewTables lays out the tables; incidence is empty for the method by edges alone.
-func NewTables(rules *Rules, incidence Lists) (*Tables, error) {
+func NewTables(rules *Rules, incidence Lists) *Tables {
 	graph := rules.Graph
 	t := &Tables{
 		Stride: (rules.Size + strideUnit - 1) / strideUnit * strideUnit,
@@ -60,24 +57,19 @@ func NewTables(rules *Rules, incidence Lists) (*Tables, error) {
 		t.Starts = append(t.Starts, uint32(mask.Start))
 	}
 	t.Starts = append(t.Starts, uint32(rules.Size))
-	t.addRows(rules, incidence)
-	if len(t.geneRows.Positions) > math.MaxUint32 {
-		return nil, fault.New(fault.Failed, "use --device cpu",
-			"lay out the incidence for the device: it has %d positions, expected below 2^32",
-			len(t.geneRows.Positions))
-	}
-	t.addEnds(rules)
 	if rules.gpr != nil && !t.ByRules {
 		t.gprSrc = rules.gpr.Src
 		for _, reaction := range rules.gpr.Dst {
 			t.gprDst = append(t.gprDst, uint32(t.Genes)+reaction)
 		}
 	}
+	t.addRows(rules, incidence)
+	t.addEnds(rules)
 	for _, rule := range rules.rules {
 		t.addRule(rule)
 	}
 	t.terms.first = append(t.terms.first, uint32(len(t.terms.operands)))
-	return t, nil
+	return t
 }
 
 // never is the last node, which no sample removes.
@@ -95,6 +87,8 @@ func (t *Tables) addRows(rules *Rules, incidence Lists) {
 	if incidence.Offsets == nil {
 		return // only the method by incidence needs rows
 	}
+	first := incidence.Offsets[t.Genes] // of the reactions' rows
+	t.geneRows.Positions = make([]uint32, 0, int(first)+len(t.gprSrc))
 	for gene, reactions := range rules.reactionsOfGenes() {
 		if !t.ByRules {
 			for _, reaction := range reactions {
@@ -102,17 +96,13 @@ func (t *Tables) addRows(rules *Rules, incidence Lists) {
 					uint32(t.reactionStart)+reaction)
 			}
 		}
-		t.geneRows.add(incidence.Row(uint32(gene)))
+		t.geneRows.Positions = append(t.geneRows.Positions, incidence.Row(uint32(gene))...)
+		t.geneRows.Offsets = append(t.geneRows.Offsets, uint32(len(t.geneRows.Positions)))
 	}
-	for reaction := range t.reactions {
-		t.reactionRows.add(incidence.Row(uint32(t.Genes + reaction)))
+	t.reactionRows.Positions = incidence.Positions[first:]
+	for _, end := range incidence.Offsets[t.Genes+1:] {
+		t.reactionRows.Offsets = append(t.reactionRows.Offsets, end-first)
 	}
-}
-
-// add adds a row.
-func (l *Lists) add(row []uint32) {
-	l.Positions = append(l.Positions, row...)
-	l.Offsets = append(l.Offsets, uint32(len(l.Positions)))
 }
 
 // addEnds lists the nodes of each position.
