@@ -65,7 +65,6 @@ def sga(
     markers: Collection[str] = MARKERS,
     alleles: Collection[str] | None = None,
     drop_several: bool = False,
-    max_dropped: float = 0.5,
 ) -> tuple[pd.DataFrame, Account]:
     """Crosses of yeast strains, as Costanzo et al. 2010 and 2016 and Kuzmin et al. 2018 publish
     them. A row of a gene with itself, or without any number, is dropped.
@@ -77,9 +76,9 @@ def sga(
             if there is one, of its alleles. Default: those of Costanzo et al.
         allele_names: in their place, a column of all alleles: act1-129_hoΔ_ost3Δ
         markers: genes that are replaced in every strain, and count as present
-        alleles: kinds that count as deletions, of deletion, damp, ts and other. Default: deletion
+        alleles: kinds that count as deletions, of deletion, damp, ts and other. Default: deletion,
+            and an error if that drops more than half of the rows
         drop_several: drop rows with a name of several genes, such as YAL001C_YAL002W
-        max_dropped: the largest share of rows to drop for their alleles, if alleles is None
 
     Returns:
         The columns sample_id (the row's number, unless the table has it), genes, joined by |, and
@@ -97,7 +96,9 @@ def sga(
     chosen = (DELETION,) if alleles is None else alleles
     _check("alleles", chosen, KINDS)
     frame, reader = _frame(table).reset_index(drop=True), Alleles(names_of(graph), markers)
-    columns = [(allele_names,)] if allele_names else strains or _published(frame)
+    columns = [(allele_names,)] if allele_names else strains or _OF_2016
+    if columns is _OF_2016 and {"Query ORF", "Array ORF"} <= {*frame.columns}:
+        columns = _OF_2010
     used = {name for names in columns for name in names}
     if missing := used - {*frame.columns}:
         raise InputError(
@@ -131,9 +132,9 @@ def sga(
         dropped[UNMEASURED] = measured.isna().all(axis=1).to_numpy()
     kept, account = account_of(dropped, len(frame))
     for_alleles = sum(count for reason, count in account["dropped"].items() if "allele" in reason)
-    if not len(kept) or (alleles is None and for_alleles > max_dropped * len(frame)):
+    if not len(kept) or (alleles is None and 2 * for_alleles > len(frame)):
         raise InputError(
-            f"read screen: {summary(account)}; expected to lose at most {max_dropped:.0%}",
+            f"read screen: {summary(account)}; expected to lose at most half of the rows",
             "check the columns of strains and alleles, or name the kinds that count as deletions, "
             "such as alleles=['deletion', 'ts']",
         )
@@ -151,9 +152,7 @@ def matrix(
     graph: Any,
     *,
     columns_are: str | None = None,
-    separator: str = "|",
     triangle: str | None = None,
-    both_halves: bool = False,
     partial_loss: bool = False,
     alleles: Collection[str] | None = None,
     drop_several: bool = False,
@@ -162,14 +161,14 @@ def matrix(
     a value, or of a gene with itself, is dropped. Transpose a table of conditions × genes.
 
     Args:
-        table: a pandas, polars or pyarrow table. Its first column, or index of texts, names rows
+        table: a pandas, polars or pyarrow table. Its first column, or index of texts, names rows,
+            by several genes with | if columns are conditions
         graph: as of `tcbuild.build`: a folder, or tables by type
         columns_are: `genes` for double mutants, or `conditions`, the default unless columns are
             named like genes, which is an error
-        separator: of several genes in a row's name, if columns are conditions
         triangle: the half that is measured, `upper` (to the right of the gene's own column) or
-            `lower`, or `both`. By default, a triangle of a single value is an error
-        both_halves: keep the cells (a, b) and (b, a) even if they are equal
+            `lower`; or `both`, to keep the cells (a, b) and (b, a). By default, of two equal cells
+            the first is kept, and a triangle of a single value is an error
         partial_loss: columns named heterozygous, HIP, DAmP or hypomorph count as deletions. By
             default, they are an error
         alleles: names may be of yeast's strains and alleles (YAL001C_tsq508, cdc28-4); these kinds
@@ -199,7 +198,7 @@ def matrix(
     if not partial_loss:
         wide.check_losses(of_pairs)
     reader = Alleles(names, yeast=alleles is not None)
-    parts = reader.parts(wide.rows, None if of_pairs else separator)
+    parts = reader.parts(wide.rows, lists=not of_pairs)
     sides = [Genotypes(parts, alleles or KINDS, "read matrix")]
     of_itself = (repeats(sides[0].genes) & (sides[0].reasons == ""))[:, None]
     for row in np.flatnonzero(of_itself):
@@ -217,14 +216,13 @@ def matrix(
             dropped[reason] = dropped.get(reason, np.False_) | found
     dropped[UNMEASURED] = np.isnan(wide.values)
     if of_pairs:
-        left = np.where(
-            np.logical_or.reduce(np.broadcast_arrays(*dropped.values())), np.nan, wide.values
-        )
+        gone = np.logical_or.reduce(np.broadcast_arrays(*dropped.values()))
+        left = np.where(gone, np.nan, wide.values)
         halves = Halves(wide.rows, wide.columns, rows, columns, left)
-        halves.check(triangle, both_halves)
+        halves.check(triangle)
         if triangle in ("upper", "lower"):
             dropped["in the other triangle"] = halves.outside(triangle)
-        elif not both_halves:
+        elif triangle is None:
             dropped["equal to the value of the same pair in the other half"] = halves.equal
     flat = {why: np.broadcast_to(m, wide.values.shape).ravel() for why, m in dropped.items()}
     kept, account = account_of(flat, wide.values.size)
@@ -303,11 +301,6 @@ def _named(read: Any, row: int, texts: Sequence[str]) -> list[Mention]:
     return mentions
 
 
-def _published(frame: pd.DataFrame) -> Sequence[Sequence[str]]:
-    is_of_2010 = {"Query ORF", "Array ORF"} <= {*frame.columns}
-    return _OF_2010 if is_of_2010 else _OF_2016
-
-
 def _joined(labels: Sequence[pa.Array]) -> Any:
     joined = pc.replace_substring_regex(pc.binary_join_element_wise(*labels, "|"), r"\|+", "|")
     return pc.utf8_trim(joined, "|").to_pandas()  # of samples without genes on a side
@@ -316,7 +309,6 @@ def _joined(labels: Sequence[pa.Array]) -> Any:
 def _check(name: str, values: Collection[Any], allowed: Sequence[Any]) -> None:
     for value in values:
         if value not in allowed:
-            hint = f"choose from {', '.join(map(str, allowed))}"
-            if len(allowed) == 1:
-                hint = "set columns_are='genes'"
+            choice = f"choose from {', '.join(map(str, allowed))}"
+            hint = choice if len(allowed) > 1 else "set columns_are='genes'"
             raise SettingsError(f"read screen: found {name} {value!r}", hint)

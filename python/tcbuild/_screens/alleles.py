@@ -70,11 +70,7 @@ class Alleles:
                 f"name {allele!r}, expected the same number",
                 _CORRECT,
             )
-        if "" in genes:
-            raise InputError(
-                f"strain {strain!r}: found an empty gene name, expected one such as YAL001C",
-                _CORRECT,
-            )
+        _refuse_empty(genes, strain, "gene name, expected one such as YAL001C")
         mentions = []
         for name, own in zip(genes, alleles):
             kind, several = self._kind(name, own, suffix, len(genes) > 1)
@@ -86,12 +82,8 @@ class Alleles:
 
     def of_alleles(self, text: str) -> list[Mention]:
         """Alleles by their names alone: act1-129_hoΔ_ost3Δ."""
-        if "" in (parts := text.split("_")):
-            raise InputError(
-                f"strain {text!r}: found an empty allele name, expected one such as tfc3-g349e or "
-                "vps8Δ",
-                _CORRECT,
-            )
+        parts = text.split("_")
+        _refuse_empty(parts, text, "allele name, expected one such as tfc3-g349e or vps8Δ")
         return [self._allele(part) for part in parts]
 
     def of_name(self, name: str) -> Mention:
@@ -107,14 +99,10 @@ class Alleles:
         allele = self._allele(name.replace(" - ", "-"))
         return allele if self.is_whole(allele.text) else whole
 
-    def parts(self, names: Sequence[str], separator: str | None = None) -> list[list[Mention]]:
-        """What names mention, each a gene, or several with a separator between them."""
-        return [[self.of_name(part) for part in self._split(name, separator)] for name in names]
-
-    def _split(self, name: str, separator: str | None) -> list[str]:
-        if separator is None or separator not in name or self._is_name(name):
-            return [name]
-        return [part.strip() for part in name.split(separator)]
+    def parts(self, names: Sequence[str], lists: bool = False) -> list[list[Mention]]:
+        """What names mention, each a gene, or several with | between them."""
+        split = [name.split("|") if lists and not self._is_name(name) else [name] for name in names]
+        return [[self.of_name(part.strip()) for part in each] for each in split]
 
     def is_whole(self, name: str) -> bool:
         """Whether a name is a gene's, in the graph or not; what follows it is an allele."""
@@ -170,19 +158,18 @@ class Alleles:
         if not allele:
             return OTHER, ()
         found = self._allele(allele)
-        is_of_another = self._is_of_another(found, self._gene(orf, found.kind))
+        is_of_another = self._is_of_another(found.text, orf)
         return OTHER if is_of_another else found.kind, found.several
 
-    def _is_of_another(self, allele: Mention, owner: Mention) -> bool:
-        """Whether an allele is named after a gene other than its owner."""
-        owners = self._names.owners(self._spelling(allele.text))
+    def _is_of_another(self, allele: str, owner: str) -> bool:
+        """Whether an allele's gene is another one than its owner."""
+        owners, others = (self._names.owners(self._spelling(name)) for name in (allele, owner))
         is_ambiguous = len(owners) > 1 and any(map(self._names.is_in_graph, owners))
-        if is_ambiguous or not self.is_whole(allele.text):
+        if is_ambiguous or not self.is_whole(allele):
             return False
-        others = self._names.owners(self._spelling(owner.text))
         if owners and others:
             return owners[0] != others[0]
-        return allele.text.lower() != owner.text.lower()
+        return allele.lower() != owner.lower()
 
     def _several(self, name: str) -> tuple[str, ...]:
         """The genes of a name that names several, whatever else it has: YAL001C_YAL002W. Taken for
@@ -231,6 +218,11 @@ class Alleles:
 _CORRECT = "correct the strain, or name the columns of strains and alleles"
 
 
+def _refuse_empty(parts: Sequence[str], strain: str, expected: str) -> None:
+    if "" in parts:
+        raise InputError(f"strain {strain!r}: found an empty {expected}", _CORRECT)
+
+
 def _cut_delta(allele: str) -> tuple[str, bool]:
     """An allele without its sign of deletion."""
     for delta in _DELTAS:
@@ -254,5 +246,5 @@ def _kind_of_strain(suffix: str) -> str | None:
     """
     if _SUPPRESSOR.search("_" + suffix):
         return OTHER
-    letters = suffix[: len(suffix) - len(suffix.lstrip("abcdefghijklmnopqrstuvwxyz"))]
-    return _OF_STRAINS.get(letters)
+    letters = re.match("[a-z]*", suffix)
+    return _OF_STRAINS.get(letters[0]) if letters else None

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tcbuild.errors import InputError
 
 _LEAVE_EMPTY = "leave the fields empty that were filled and not measured"
+_BOTH = "if both cells were measured, set triangle='both'"
 
 
 class Halves:
@@ -43,19 +44,20 @@ class Halves:
         for row, (name, gene) in enumerate(zip(rows, row_genes.tolist())):
             alone = of_gene.get(gene, ())
             position[row] = named.get(name, alone[0] if len(alone) == 1 else -1)
-        self._row_of = np.full(len(columns), -1)  # a column's
-        self._row_of[position[position >= 0]] = np.flatnonzero(position >= 0)
+        row_of = np.full(len(columns), -1)  # a column's
+        row_of[position[position >= 0]] = np.flatnonzero(position >= 0)
         self._place = np.arange(len(columns)) - position[:, None]  # > 0: right of the own column
         self._has_column = position[:, None] >= 0
         other = np.full(values.shape, np.nan)
-        square = np.ix_(position >= 0, self._row_of >= 0)
-        other[square] = values[np.ix_(self._row_of[self._row_of >= 0], position[position >= 0])].T
-        is_later = self._row_of[None, :] < np.arange(len(rows))[:, None]
+        other[np.ix_(position >= 0, row_of >= 0)] = values[
+            np.ix_(row_of[row_of >= 0], position[position >= 0])
+        ].T
+        is_later = row_of[None, :] < np.arange(len(rows))[:, None]
         both = is_later & (self._place != 0) & ~np.isnan(values) & ~np.isnan(other)
         self._other, self._differs = other, both & (values != other)
         self.equal = both & (values == other)  # the later cell of a pair with two equal values
-        self._pairs = int(np.count_nonzero(both))
-        self._is_square = bool(self._has_column.all() and (self._row_of >= 0).all())
+        is_square = bool(self._has_column.all() and (row_of >= 0).all())
+        self._tells = np.count_nonzero(both) > 1 or is_square  # whether a constant says anything
         self._fills = self._find_fills(both)
 
     def _find_fills(self, both: npt.NDArray[np.bool_]) -> dict[float, tuple[int, int]]:
@@ -77,50 +79,36 @@ class Halves:
         outside: npt.NDArray[np.bool_] = self._has_column & is_other
         return outside
 
-    def check(self, triangle: str | None, both_halves: bool) -> None:
+    def check(self, triangle: str | None) -> None:
         """InputError if a triangle may be filled, or if only some pairs have two equal values."""
-        if not self._differs.any():
+        if triangle == "both" or not self._differs.any():
             return
-        may_be_filled = triangle is None and self._fills
-        reads_all = triangle in (None, "both") and not both_halves
-        if reads_all and self.equal.any() and not may_be_filled:
+        if triangle is None and self.equal.any() and not self._fills:
             raise InputError(
                 f"read matrix: found {self._example()}, expected one value, as other cells of the "
                 "two halves are equal",
-                "correct the matrix; if pairs were measured both ways, set both_halves=True",
+                f"correct the matrix; {_BOTH}",
             )
-        if self._fills and (self._pairs > 1 or self._is_square):
-            if triangle is None:
-                self._refuse_filled()
-            self._refuse_triangle(triangle)
+        if self._fills and self._tells:
+            self._refuse(*self._fills.items()) if triangle is None else self._refuse_half(triangle)
 
-    def _refuse_filled(self) -> None:
-        both = "if both were measured, set triangle='both'"
-        if len(self._fills) > 1:
-            raise InputError(
-                "read matrix: found a single value in each triangle of a matrix of genes: "
-                + self._example(),
-                "if one was filled and not measured, set triangle='upper' or triangle='lower' to "
-                f"read the other; {both}",
-            )
-        ((value, (upper, lower)),) = self._fills.items()
-        if upper and lower:
-            raise InputError(
-                f"read matrix: found {value:g} in one of the two cells of every pair, such as "
-                f"{self._example()}, but not in one triangle",
-                f"{_LEAVE_EMPTY}; if all were measured, set triangle='both'",
-            )
+    def _refuse(self, fill: tuple[float, tuple[int, int]], *more: Any) -> None:
+        value, (upper, lower) = fill
         constant, other = ("upper", "lower") if upper else ("lower", "upper")
-        raise InputError(
-            f"read matrix: found {value:g} in all cells of the {constant} triangle of a matrix of "
-            f"genes and other values in the {other} one, such as {self._example()}",
-            f"if it was filled and not measured, set triangle={other!r} to read only the other "
-            f"half; {both}",
-        )
+        found = f"{value:g} in all cells of the {constant} triangle of a matrix of genes and other "
+        found += f"values in the {other} one, such as {self._example()}"
+        hint = f"if it was filled and not measured, set triangle={other!r} to read the other half"
+        if more:
+            found = f"a single value in each triangle of a matrix of genes: {self._example()}"
+            hint = "if one was filled and not measured, set triangle='upper' or triangle='lower'"
+        elif upper and lower:
+            found = f"{value:g} in one of the two cells of every pair, such as {self._example()}, "
+            found, hint = f"{found}but not in one triangle", _LEAVE_EMPTY
+        raise InputError(f"read matrix: found {found}", f"{hint}; {_BOTH}")
 
-    def _refuse_triangle(self, triangle: Any) -> None:
+    def _refuse_half(self, triangle: str) -> None:
         ((value, (upper, lower)), *more) = self._fills.items()
-        if not more and {"upper": upper, "lower": lower}.get(triangle):
+        if not more and (upper if triangle == "upper" else lower):
             raise InputError(
                 f"read matrix: found {value:g} in cells of the {triangle} triangle, in the order "
                 "of columns, whose pairs have other values in the other triangle, such as "

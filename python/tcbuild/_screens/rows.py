@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tcbuild._graph.names import MISSING
 from tcbuild._screens.alleles import Mention
 from tcbuild.errors import InputError
 
@@ -16,16 +17,12 @@ Account = dict[str, Any]
 SEVERAL = "with several genes in place of one"
 SELF = "of a gene with itself"
 UNMEASURED = "without a phenotype"
-# What the program takes for a missing second gene, as pandas.read_csv does.
-_MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"}
-_MISSING |= {"1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 
 
 class Genotypes:
     """What each of some names mentions: of strains, or of a matrix's rows or columns.
 
-    mentions: by name. chosen: kinds of alleles that count as deletions. doing: for messages
-
+    chosen: kinds of alleles that count as deletions. doing: for messages
     genes: int [names, G], genes of the graph, and -1. labels: ids, and names that mean no gene,
     joined by |. reasons: why its samples are dropped, or ""
     """
@@ -43,7 +40,7 @@ class Genotypes:
 
     def _label(self, mention: Mention) -> str:
         label = mention.label
-        is_one_name = label.strip() == label and "|" not in label and label not in _MISSING
+        is_one_name = label.strip() == label and "|" not in label and label not in MISSING
         if mention.gene < 0 and not is_one_name:
             raise InputError(
                 f"{self._doing}: found gene {label!r}, expected one name without spaces around it",

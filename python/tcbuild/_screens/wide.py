@@ -13,10 +13,12 @@ import pandas as pd
 from tcbuild._screens.alleles import Alleles
 from tcbuild.errors import InputError
 
-# Words of names that say that a strain keeps part of the gene's function.
-_PARTIAL = {"het", "hets", "hetero", "heterozygous", "heterozygote", "heterozygotes", "hip"}
-_PARTIAL |= {"heterozygosity", "haploinsufficiency", "haploinsufficient", "damp"}
-_PARTIAL |= {"hypomorph", "hypomorphs", "hypomorphic"}
+# Words of names that say that a strain keeps part of the gene's function, as in
+# `het | growth (pooled culture) | glycerol`.
+_PARTIAL = re.compile(
+    r"(?i)(?<![^\W\d_])(hets?|hetero|heterozyg(ous|otes?|osity)|hip|haploinsufficien(cy|t)|damp"
+    r"|hypomorph(s|ic)?)(?![^\W\d_])"
+)
 
 
 class Wide:
@@ -42,26 +44,25 @@ class Wide:
 
     def check_conditions(self, reader: Alleles) -> None:
         """InputError if columns may be genes."""
-        hint = "set columns_are='genes' if the values are of double mutants, or columns_are="
-        hint += "'conditions' if they are of the row's gene only"
         genes = [name for name in self.columns if reader.is_like_a_gene(name)]
+        both, found = sorted({*self.columns} & {*self.rows}), ""
         if 2 * len(genes) > len(self.columns):
+            found = f"{len(genes):,} of its {len(self.columns):,} columns are named like genes, "
+            found += f"such as {genes[0]!r}, expected conditions"
+        elif both:
+            found = f"found row {both[0]!r}, which is also a column, expected no genes in columns"
+        if found:
             raise InputError(
-                f"read matrix: {len(genes):,} of its {len(self.columns):,} columns are named like "
-                f"genes, such as {genes[0]!r}, expected conditions",
-                hint,
-            )
-        for name in sorted({*self.columns} & {*self.rows}):
-            raise InputError(
-                f"read matrix: found row {name!r}, which is also a column, expected columns that "
-                "are not genes",
-                hint,
+                f"read matrix: {found}",
+                "set columns_are='genes' if the values are of double mutants, or columns_are="
+                "'conditions' if they are of the row's gene only",
             )
 
     def check_losses(self, are_genes: bool) -> None:
         """InputError for conditions of strains that keep part of the gene's function."""
-        every = _is_partial(self.title)
-        partial = [name for name in self.columns if every or not are_genes and _is_partial(name)]
+        partial = [] if are_genes else [name for name in self.columns if _PARTIAL.search(name)]
+        if _PARTIAL.search(self.title):
+            partial = self.columns
         if partial:
             raise InputError(
                 f"read matrix: found {len(partial):,} of {len(self.columns):,} columns whose names "
@@ -115,8 +116,3 @@ def _numbers(column: Any, name: str) -> npt.NDArray[np.float64]:
             "correct the value, or empty the field if it is missing",
         )
     return found
-
-
-def _is_partial(name: str) -> bool:
-    """Whether a name has such a word, as in `het | growth (pooled culture) | glycerol`."""
-    return any(word in _PARTIAL for word in re.findall(r"[^\W\d_]+", name.lower()))
