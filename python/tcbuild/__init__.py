@@ -1,11 +1,10 @@
-"""Builds tcbuild datasets, asks them, and reads them for training code: samples, phenotypes, and
-masks of all three variants.
+"""Builds, queries and reads datasets: samples, phenotypes, and masks of all three variants.
 
 `tcbuild.sources`, `screens`, `torch`, `pyg`, `torchcell` and `anndata` are imported at their first
-use. docs/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of masks.
+use.
 
 Examples:
-    >>> dataset = tcbuild.open("cell/dataset")  # or build("cell/graph", frame, out="cell/dataset")
+    >>> dataset = tcbuild.open("cell/dataset")
     >>> sick = dataset.where("fitness < 0.8")
     >>> dataset[0].deleted_genes, dataset[0].masks["gene__physical__gene"].shape
     (['YCR001W', 'YFL001W', 'YFR002C'], (210,))

@@ -32,8 +32,8 @@ class Asked:
 
         Args:
             expression: of pandas (pandas.eval) over phenotypes, attributes, sample_id and
-                `deletions`, the number of deleted genes. A comparison with a missing value is
-                false; `fitness.isna()` finds missing values
+                `deletions`, the number of deleted genes. Comparisons with missing values are false;
+                `fitness.isna()` finds them
 
         Raises:
             SettingsError: a ValueError: the expression is wrong, or compares text with a number
@@ -59,27 +59,26 @@ class Asked:
         pin: Mapping[str, str] | None = None,
         **fractions: float,
     ) -> Parts:
-        """Splits the samples of a dataset or view at random. The parts depend on the seed and on
-        what the samples are, not on their order: they are the same for ever, on every machine.
+        """Splits the samples at random. Parts depend on the seed and the samples, not on their
+        order, and are the same on every machine. print(parts) warns of parts that miss their
+        fraction by a tenth.
 
         Args:
-            by: what no two parts share: sample (its id), genotype (the genes that it perturbs),
-                gene (samples with genes of several parts are left out), component (a gene; nothing
-                is left out), pair (a pair of genes), or a column (a value). Within these, nothing
-                is split: samples that share a gene or pair, directly or through others, stay
-                together by component and pair
-            seed: another one gives other parts
-            stratify: a column, or perturbation-count, within each value of which the fractions hold
-            straddling: by gene, `parts` puts samples with genes of several parts into parts of
-                their own: test_unseen1 has a gene of test and 1 gene that no sample of train has
-            wildtypes: samples without perturbations are split as samples, apart from the others;
-                `whole` keeps them together, by gene in the first part
-            hold_out: samples that go to test before the others are split: a boolean array [N] or
-                "column=value", or a list of these texts; or a mapping of parts to them
-            pin: the parts of samples, and with them their units, by sample_id
-            **fractions: of samples, or units, by the names of parts; they add up to 1. Without any,
-                what is not held out is train. print(parts) warns of a part whose share of the
-                samples is more than a tenth of its fraction away from it
+            by: what parts do not share: sample (ids), genotype (sets of perturbed genes), gene
+                (drops samples with genes of several parts), component (genes, without dropping),
+                pair (pairs of genes), or a column (its values). By component and pair, samples that
+                share one, directly or through others, stay together
+            seed: chooses the parts
+            stratify: a column, or perturbation-count: the fractions hold within each of its values
+            straddling: by gene, `parts` keeps samples with genes of several parts in parts of their
+                own: test_unseen1 has a gene of test and 1 gene that no sample of train has
+            wildtypes: `split` splits samples without perturbations separately; `whole` keeps them
+                together, by gene in the first part
+            hold_out: samples for test: a boolean array [N], "column=value", or a list of these
+                texts; or a mapping of parts to them
+            pin: sample_id to part; the samples bring those that must stay with them
+            **fractions: of the samples, or of the units, by part; they add up to 1. Without any,
+                train gets what is not held out
 
         Raises:
             SettingsError: a ValueError: settings are wrong
@@ -101,8 +100,8 @@ class Asked:
         return found.draw(wildtypes == "whole", straddling == "parts")
 
     def parts(self, path: str | os.PathLike[str]) -> Parts:
-        """The parts of a split that parts.save wrote, for this variant or any other one of the same
-        input. A view has of each part what is in it.
+        """The parts that parts.save wrote, for any variant of the same input. A view gets its
+        samples of each part.
 
         Args:
             path: the file
@@ -117,10 +116,10 @@ class Asked:
         return read_parts(self, path)
 
     def verify(self, **settings: Any) -> dict[str, Any]:
-        """Proves by the program that all masks follow from the graph and the deleted genes.
+        """Runs `tcbuild verify`: proves that all masks follow from the graph and the deleted genes.
 
         Args:
-            **settings: as of `tcbuild verify`, such as `device="cuda"`
+            **settings: its flags, such as `device="cuda"`
 
         Returns:
             The program's report.

@@ -41,11 +41,11 @@ class Audit:
     """What parts.audit() found.
 
     Attributes:
-        shared: of each part the share of samples that have a gene, a pair of genes, a genotype (but
-            not that of wild types) or an id that a sample of the first part has
-        scores: of each part, phenotype and baseline: measured samples, mean squared error,
-            Pearson's r, its 95 % interval by a bootstrap, and a note: why, if there is no r
-        verdicts: of each part and phenotype
+        shared: per part, the share of samples with a gene, a pair of genes, a genotype (without
+            wild types) or an id that the first part has
+        scores: per part, phenotype and baseline: measured samples, mean squared error, Pearson's r
+            with its 95 % interval by a bootstrap, and a note if there is no r
+        verdicts: per part and phenotype
     """
 
     def __init__(self, shared: Any, scores: Any, verdicts: list[Verdict]):

@@ -27,17 +27,14 @@ def build(
     timeout: float | None = None,
     **settings: Any,
 ) -> Dataset:
-    """Builds a dataset with the program tcbuild, and opens it. The program logs to the logger
-    `tcbuild`.
+    """Builds a dataset with the program tcbuild, which logs to the logger `tcbuild`, and opens it.
 
     Args:
-        graph: a graph's folder; tables by node and edge type, such as `"gene"` and `("gene",
-            "physical", "gene")`, also those of tcbuild.sources; or a PyG HeteroData whose stores
-            have node_ids
-        samples: the path of a table in any form that the program reads, or that pandas reads (the
-            first sheet of an .xlsx, a .parquet); a pandas, polars or pyarrow table; an AnnData, or
-            the path of one (.h5ad, .zarr), with a sample per cell; a list of lists of genes. None
-            builds only the graph's incidence
+        graph: a folder; tables by node and edge type, such as `"gene"` and `("gene", "physical",
+            "gene")`, as tcbuild.sources makes them; or a PyG HeteroData whose stores have node_ids
+        samples: the path of a table that the program or pandas reads (of .xlsx, the first sheet); a
+            pandas, polars or pyarrow table; an AnnData or its path (.h5ad, .zarr), with a sample
+            per cell; a list of lists of genes; None for the graph's incidence only
         out: the dataset's folder. If it has this dataset already, nothing is done
         timeout: seconds until the program is asked to end
         **settings: as in YAML (`tcbuild docs settings`), such as `reaction_rule="gpr"`;
@@ -69,8 +66,7 @@ def build(
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
-    """The graph in a folder that the program reads, in any of its forms, as a dataset has it. The
-    program makes its incidence in a temporary folder: a second for a yeast graph.
+    """Reads a graph folder as a dataset has it: a second for a yeast graph.
 
     Args:
         folder: has nodes/gene.tsv, edges/gene__physical__gene.tsv and so on
@@ -90,12 +86,12 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
 
 
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> list[str]:
-    """What differs between the content of two datasets: their graphs, rules and columns, and the
-    first sample.
+    """Compares the content of two datasets: graphs, rules, columns and the first sample that
+    differs.
 
     Args:
         a: a dataset's folder
-        b: the folder to compare it with
+        b: another's
 
     Returns:
         A line per difference; an empty list if nothing differs.

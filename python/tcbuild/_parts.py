@@ -23,16 +23,14 @@ _COLUMNS = ["logical_content", "row", "sample_id", "part"]
 
 
 class Parts(Mapping[str, Any]):
-    """The parts of a split by name, each a view of the dataset: parts["train"].
-
-    `unplaced`, if it is there, has the samples that no part can have.
+    """The parts of a split by name, each a view of the dataset: parts["train"]. `unplaced` has the
+    samples that fit no part.
 
     Attributes:
-        codes: int16 [N], the part of each sample of what was split, by its number in names; -1 for
-            samples that are in no part
+        codes: int16 [N], the number of each sample's part in names; -1 for none
         names: of the parts
-        notes: lines that warn of parts whose number of samples, of those that are not held out, is
-            more than a tenth of their fraction away from it; empty for parts from a file
+        notes: warnings about parts that miss their fraction of the split samples by more than a
+            tenth of it; empty for parts from a file
     """
 
     notes: Sequence[str] = ()
@@ -56,7 +54,7 @@ class Parts(Mapping[str, Any]):
         return len(self.sizes)
 
     def seen(self) -> npt.NDArray[np.int64]:
-        """How many of the genes that each sample perturbs a sample of the first part perturbs, too.
+        """How many of each sample's perturbed genes a sample of the first part perturbs, too.
 
         Returns:
             int64 [N], for all samples of what was split
@@ -68,8 +66,8 @@ class Parts(Mapping[str, Any]):
         return np.bincount(genes.of, known[genes.genes], len(fitted)).astype(np.int64)
 
     def to_pandas(self) -> Any:
-        """A row per part, number of perturbed genes, and number of these that are seen in the first
-        part, with the number of samples.
+        """Numbers of samples by part, number of perturbed genes, and how many of these the first
+        part has.
         """
         pandas = import_module("pandas")
         genes, seen = read_perturbed(self._dataset).sizes, f"seen in {self.first}"
@@ -92,8 +90,8 @@ class Parts(Mapping[str, Any]):
         return audit(self._dataset, self.codes, self.names, self.first)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the part of every sample of the whole dataset; it is empty for samples that are in
-        none. dataset.parts reads it.
+        """Writes the part of every sample of the whole dataset, empty for none. dataset.parts reads
+        it.
 
         Args:
             path: Parquet (.parquet), or text with tabs (.tsv), which R and pandas read

@@ -64,16 +64,13 @@ def publish(
     license: str,
     creators: str | Sequence[str],
 ) -> Path:
-    """Writes a dataset as a folder for Hugging Face and other catalogues. It needs the package
-    mlcroissant (the extra publish).
-
-    It has the files of Dataset.to_parquet; a card, README.md, that names them, so that
-    `datasets.load_dataset(folder)` gives the samples; and croissant.json, which describes them and
-    their origin in Croissant 1.1. Of inputs it has names and digests, never folders.
+    """Writes a folder for Hugging Face and other catalogues (extra `publish`): the files of
+    Dataset.to_parquet, a card for `datasets.load_dataset(folder)`, and croissant.json. Inputs are
+    named with their digests, without folders.
 
     Args:
-        dataset: a whole dataset on disk, no view or combinations, or its folder
-        folder: the folder to create
+        dataset: a whole dataset on disk, or its folder
+        folder: to create
         name: what catalogues show
         license: its SPDX identifier, or its address
         creators: a name, or several
@@ -82,7 +79,7 @@ def publish(
         The path of the folder.
 
     Raises:
-        InputError: a text of the samples or of the graph has an absolute path, or an address with
+        InputError: a text of the samples or the graph has an absolute path, or an address with
             credentials. Nothing else private is looked for
         DatasetError: the folder exists, or cannot be written
 

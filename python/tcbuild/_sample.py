@@ -16,10 +16,10 @@ _SHOWN = 10  # genes in a repr
 
 
 class Sample:
-    """One genotype with its measurements. Everything is read at its first use, and kept.
+    """One genotype with its measurements, read at first use.
 
     Attributes:
-        index: its index in the whole dataset, also where it was taken from a view
+        index: in the whole dataset, also of a view's sample
 
     Examples:
         >>> sample = dataset[0]
@@ -66,16 +66,12 @@ class Sample:
 
     @property
     def perturbed(self) -> npt.NDArray[np.int32]:
-        """int32 [p], all genes that it perturbs, ascending: the deleted ones, and those that a
-        perturbation of another kind leaves in the graph.
-        """
+        """int32 [p], all genes that it perturbs, ascending, deleted or not."""
         return self._perturbed[0]
 
     @property
     def perturbed_kinds(self) -> npt.NDArray[np.int8]:
-        """int8 [p], the kind of the perturbation of each: an index of Dataset.kinds, -1 if it is
-        not known.
-        """
+        """int8 [p], their kinds: indices of Dataset.kinds, -1 if unknown."""
         return self._perturbed[1]
 
     @property

@@ -1,7 +1,5 @@
-"""The errors of datasets, one class per kind.
-
-A message says what was being done and where, and what was found and expected; its second line is a
-hint with the fix. An index out of range is Python's own IndexError.
+"""A message says what was being done and where, what was found and what was expected; a second line
+hints at the fix. An index out of range is Python's own IndexError.
 """
 
 from __future__ import annotations
@@ -46,14 +44,11 @@ class FormatVersionError(DatasetError):
 
 
 class UnreadableFileError(DatasetError):
-    """A file is missing, or the operating system or a server cannot read it: permissions, a loop of
-    links, a failing disk.
-    """
+    """A file is missing, or the operating system or a server cannot read it."""
 
 
 class DamagedError(DatasetError):
-    """A file, or a sample's masks, differ from what the dataset says of them, or from what the
-    program computes.
+    """Files or masks differ from what the dataset says of them, or from what the program computes.
 
     Attributes:
         printed: the differences that the program printed
@@ -67,15 +62,14 @@ class SettingsError(DatasetError, ValueError):
 
 
 class InputError(DatasetError, ValueError):
-    """A graph, samples, cells or parts have wrong data, or do not fit the dataset."""
+    """A graph, samples, cells or parts are wrong, or do not fit the dataset."""
 
 
 class BuildError(DatasetError):
     """The program failed, or cannot be run.
 
     Attributes:
-        code: its exit code; 75 says to run it again: it was interrupted, another one builds the
-            same, or an input changed while it was read
+        code: its exit code; 75: run it again
     """
 
     code: int | None = None

@@ -22,20 +22,19 @@ MRM = "metabolite__reaction__metabolite"  # a hyperedge table: a metabolite, and
 
 @dataclass(frozen=True, repr=False)
 class CellGraph:
-    """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then other node
-    types by name, then edge types by name.
+    """The intact graph, in canonical order: nodes gene, reaction, metabolite, then other node types
+    by name, then edge types by name.
 
     Attributes:
         nodes: node type -> ids, by node index
-        edges: edge type -> int32 [2, E], source and target indices, by edge position
-        stoichiometry: float64 [E of reaction__rmr__metabolite], or None if the graph has none
-        rules: per reaction its boolean gpr rule as written, "" for none; empty without a gpr column
-        w_growth: float64 [reactions], its column of the reactions; without one, 1 for reactions of
-            the subsystem Growth and 0 for others; None without either column
-        columns: node or edge type -> its columns beside ids and ends, such as scores and embeddings
-        ends: edge type -> the node types of source and target with whose nodes an edge goes, None
-            for an end that does not count: an edge of gene__gpr__reaction stays when its reaction
-            goes
+        edges: edge type -> int32 [2, E], source and target indices
+        stoichiometry: float64 [E of reaction__rmr__metabolite], or None
+        rules: per reaction its gpr rule as written, "" for none; empty without a gpr column
+        w_growth: float64 [reactions], their column; without one, 1 for reactions of the subsystem
+            Growth, 0 for others; None without either column
+        columns: node or edge type -> its other columns, such as scores and embeddings
+        ends: edge type -> the node types whose removal removes an edge, at source and target; None
+            for an end that does not count
 
     Examples:
         >>> dataset.graph.columns["reaction__rmr__metabolite"]["stoichiometry"].shape
