@@ -60,7 +60,7 @@ func TestCompletion(t *testing.T) {
 		{"rebuild --variants", "incidence indices full-masks"},
 		{"docs", pages},
 		{"verify", ""}, // files
-		{"verify x", "device= digests= gpu_memory= graph= json= log_format= method= pinned_memory= quiet= workers="},
+		{"verify x", "device= digests= gpu_memory= graph= json= log_format= method= quiet= workers="},
 		{"synth --out x seed=3", "log_format= out= quiet= samples= scale= seed="},
 		{"verify x method=", "method=incidence method=edges method=both"},
 		{"bench perturbations.duplicates=", "perturbations.duplicates=keep perturbations.duplicates=error"},
