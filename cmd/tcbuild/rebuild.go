@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tcbuild"
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
+	"tcbuild/internal/bench"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/variants"
@@ -66,7 +68,7 @@ docs settings' all settings, of which few have a flag below: others are keep=5, 
 				return printDifferences(ctx, e, r)
 			}
 			result, err := r.Run(ctx)
-			return printResult(e, r, result, err)
+			return printResult(ctx, e, r, result, err)
 		})
 	})
 	cmd.AddCommand(rebuildSteps(e)...)
@@ -111,7 +113,7 @@ workflows estimate memory and time.`
 full; if one has changed since the key was printed, exit with 75.`,
 		func(ctx context.Context, o *rebuildOptions, r *rebuild.Rebuild) error {
 			result, err := r.Publish(ctx, o.step)
-			return printResult(e, r, result, err)
+			return printResult(ctx, e, r, result, err)
 		})
 	return []*cobra.Command{key, build, verify, publish}
 }
@@ -221,13 +223,14 @@ func (o *rebuildOptions) patiently(
 }
 
 // printResult prints what a run did, if it succeeded.
-func printResult(e *env, r *rebuild.Rebuild, result *rebuild.Result, err error) error {
+func printResult(ctx context.Context, e *env, r *rebuild.Rebuild, result *rebuild.Result,
+	err error) error {
 	if err != nil || e.quiet {
 		return err
 	}
 	key := filepath.Base(result.Version)
 	if result.Built {
-		err = printVersion(e, r, result.Version)
+		err = printVersion(ctx, e, r, result.Version)
 	}
 	switch {
 	case result.Held:
@@ -268,10 +271,10 @@ func printDifferences(ctx context.Context, e *env, r *rebuild.Rebuild) error {
 }
 
 // printVersion prints the cost of a version's variants, and that they agree, from the files stored
-// with them.
-func printVersion(e *env, r *rebuild.Rebuild, version string) error {
-	rows := [][]string{strings.Split(
-		"variant,codec,build time,graph,samples,bytes per sample,verified", ",")}
+// with them. It measures reading, as bench does.
+func printVersion(ctx context.Context, e *env, r *rebuild.Rebuild, version string) error {
+	rows := [][]string{strings.Split("variant,codec,build time,graph,samples,bytes per sample,"+
+		"verified,Go reader's CPU", ",")}
 	var m *store.Manifest
 	var report gpuverify.Report
 	for _, variant := range r.Names {
@@ -286,11 +289,16 @@ func printVersion(e *env, r *rebuild.Rebuild, version string) error {
 		if err != nil {
 			return err
 		}
+		reading, err := bench.CPUPerSample(ctx, dataset, m.Samples)
+		if err != nil {
+			return err
+		}
 		samples := m.SampleBytes()
 		rows = append(rows, []string{string(variant), cmp.Or(m.Codec, "-"),
 			fmt.Sprintf("%.2f s", run.Seconds), humanBytes(m.DataBytes() - samples),
 			humanBytes(samples), humanCount(int(samples) / m.Samples),
-			humanCount(int(report.SamplesPerSecond)) + " samples/s"})
+			humanCount(int(report.SamplesPerSecond)) + " samples/s",
+			humanize.SIWithDigits(reading, 1, "s/sample")})
 	}
 	if err := e.table(rows...); err != nil {
 		return err

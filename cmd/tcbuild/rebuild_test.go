@@ -99,7 +99,8 @@ func TestRebuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
 	args := aloud(rebuildOf())
-	must(t, f.dir, args...).prints(t, 0, "\nincidence ", "\nindices ", "\nfull-masks ",
+	must(t, f.dir, args...).prints(t, 0, "  Go reader's CPU\n", "\nincidence ", "\nindices ",
+		"\nfull-masks ", "s/sample\n\n",
 		"The same masks in all three, bit for bit: 150 samples",
 		"\n0 differences by two independent methods;")
 	first := f.current(t)

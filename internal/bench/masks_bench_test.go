@@ -41,7 +41,7 @@ func BenchmarkWholeMasks(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				reader, err := newMasks(b.Context(), dataset)
+				reader, err := newMasks(dataset, order)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tcbuild/encode"
-	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
@@ -46,6 +45,18 @@ func readDataset(
 	return cold, warm, err
 }
 
+// CPUPerSample returns the CPU seconds that tcbuild's reader in Go takes for a sample's whole masks,
+// from the page cache: of a few samples, so that it takes milliseconds besides opening the dataset.
+func CPUPerSample(ctx context.Context, dataset string, samples int) (float64, error) {
+	random := rand.New(rand.NewPCG(0, 0))
+	order := make([]int, 256)
+	for i := range order {
+		order[i] = random.IntN(samples)
+	}
+	warm, err := openAndRead(ctx, dataset, order, 2)
+	return warm.cpuSeconds, err
+}
+
 // dropCached drops a dataset's files from the page cache: they are synced, and nothing maps them.
 func dropCached(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -69,7 +80,7 @@ func openAndRead(ctx context.Context, dir string, order []int, passes int) (r re
 	if err != nil {
 		return r, err
 	}
-	reader, err := newMasks(ctx, dataset)
+	reader, err := newMasks(dataset, order)
 	if err != nil {
 		return r, err
 	}
@@ -109,20 +120,25 @@ func (m *masks) pass(ctx context.Context, order []int) (seconds, cpu float64, er
 	return seconds / samples, cpu / samples, context.Cause(ctx)
 }
 
-func newMasks(ctx context.Context, dataset *store.Dataset) (*masks, error) {
-	size := dataset.Manifest.MaskPositions()
+// newMasks makes a reader of some samples.
+func newMasks(dataset *store.Dataset, some []int) (*masks, error) {
+	size, reader := dataset.Manifest.MaskPositions(), dataset.NewReader()
 	if dataset.Manifest.Variant == store.Incidence {
+		defer reader.Close()
 		remover, err := dataset.NewRemover()
 		if err != nil {
 			return nil, err
 		}
 		own := encode.Fill(nil, size)
-		var zeros []uint32   // in own
-		var genes [][]uint32 // of each sample
-		err = dataset.EachSample(ctx, func(_ int, sample *ingest.Sample) error {
-			genes = append(genes, slices.Clone(sample.Genes))
-			return nil
-		})
+		var zeros []uint32              // in own
+		genes := make(map[int][]uint32) // by sample
+		for _, sample := range slices.Sorted(slices.Values(some)) {
+			row, err := reader.Row(sample)
+			if err != nil {
+				return nil, err
+			}
+			genes[sample] = slices.Clone(row.Genes)
+		}
 		return &masks{func(sample int) ([]byte, error) {
 			for _, position := range zeros { // as the decoders do: filling takes far longer
 				own[position] = 1
@@ -132,13 +148,13 @@ func newMasks(ctx context.Context, dataset *store.Dataset) (*masks, error) {
 				own[position] = 0
 			}
 			return own, nil
-		}, func() {}}, err
+		}, func() {}}, nil
 	}
 	codec, err := encode.Find(dataset.Manifest.Mode(), dataset.Manifest.Codec)
 	if err != nil {
 		return nil, err
 	}
-	reader, decoder := dataset.NewReader(), codec.NewDecoder(size)
+	decoder := codec.NewDecoder(size)
 	return &masks{func(sample int) ([]byte, error) {
 		payload, err := reader.Payload(sample)
 		if err != nil {

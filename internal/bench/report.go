@@ -64,7 +64,7 @@ func (r *Results) describeReading() string {
 	}
 	return "Reading is by tcbuild's reader in Go, not by Python's loaders: one core, samples in " +
 		"random order, all masks of a sample as bytes. Opening ends with the first sample; " +
-		"incidence then has all samples in memory. " + cold
+		"incidence then has its samples' genes in memory. " + cold
 }
 
 // Print prints the tables, one below the other.
