@@ -1,7 +1,5 @@
-"""Cell graphs, samples and batches for torch_geometric.
-
-It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader takes the
-samples too, but copies each edge list for each sample of a batch.
+"""Graphs, samples and batches for torch_geometric (extra `pyg`). PyG's own DataLoader takes the
+samples too, but copies every edge list for every sample.
 
 Examples:
     >>> samples = tcbuild.pyg.Dataset("cell/dataset", phenotypes=["fitness"])

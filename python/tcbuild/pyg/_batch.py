@@ -24,24 +24,20 @@ from tcbuild.torch._shared import SharedGraph
 
 
 class Batch(Annotated, FilteredEdges, SharedGraph, Small):
-    """B samples as one graph, as torch_geometric joins them.
+    """B samples as one graph, as torch_geometric joins them. perturbed, perturbed_kinds,
+    perturbed_ptr, edge_index(), kept() and attribute() work as in tcbuild.torch.Batch; `batch[0]`,
+    `batch[2:5]` and iteration give samples.
 
     - edge types: edge_index of B unconnected copies of the graph, mask bool [B * E], true where
       kept
-    - node types: mask, num_nodes of all samples, batch (the sample of each node), ptr; columns of
-      the graph with a value per node or edge, once for each sample
-    - gene: deleted, deleted_batch and deleted_ptr: what each sample deletes, one after the other
+    - node types: mask, num_nodes of all samples, batch (the sample of each node), ptr; the graph's
+      columns, once for each sample
+    - gene: deleted, deleted_batch and deleted_ptr
     - data: y float32 [B, P], the phenotypes that Dataset names, NaN if missing; sample_id
 
-    perturbed, perturbed_kinds, perturbed_ptr, attribute() work as in tcbuild.torch.Batch.
-    `batch[0]`, `batch[2:5]`, to_data_list() and iteration give the samples.
-
-    A batch stays small until you ask it for a tensor, so workers send little. It then makes all
-    tensors at once, on the CPU or on the device that `.to(device)` names. The graph's tensors are
-    mapped privately: writing to them changes only this batch.
-
-    edge_index has every edge of the graph, so layers without masks, such as HeteroConv, also pass
-    messages along removed edges. Give them masked_edge_index_dict() instead.
+    edge_index has every edge of the graph, so stock layers also use removed edges: give them
+    masked_edge_index_dict(). Tensors are made together, when the first is asked for, on the device
+    that `.to(device)` names. Writing to them changes only this batch.
     """
 
     _is_batch = True
@@ -67,9 +63,8 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
 
     @property
     def phenotypes(self) -> Tensor:
-        """The targets, float32 [B, P], NaN if missing; its columns are the phenotypes that Dataset
-        names. Later changes to y, or phenotype_values, are not in it. It is an error if a sample
-        has several values of a phenotype.
+        """The targets, float32 [B, P], NaN if missing; columns as Dataset names them. Ignores
+        changes to y. Raises an error if a sample has several values of a phenotype.
         """
         if (values := self._packed.phenotypes) is None:
             raise ValueError(
@@ -80,13 +75,10 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
         return torch.from_numpy(values).to(self._device())
 
     def phenotype(self, name: str) -> Tensor:
-        """A column of phenotypes.
+        """One of the targets: float32 [B], NaN if missing.
 
         Args:
             name: one that Dataset names
-
-        Returns:
-            float32 [B], NaN if missing.
         """
         names = self._packed.terms.phenotypes
         if name not in names:
@@ -100,7 +92,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
 
     @property
     def perturbed_kinds(self) -> Tensor | None:
-        """int8 [P], the kind of each: an index of tcbuild.Dataset.kinds, -1 if it is not known."""
+        """int8 [P], their kinds: indices of tcbuild.Dataset.kinds, -1 if unknown."""
         return self._perturbed(1)
 
     @property
@@ -152,20 +144,15 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
         return list(self)
 
     def to_homogeneous(self, *_: Any, **__: Any) -> Any:
-        """Refused: the masks of edge types would be lost. `batch.edge_index(name, filtered=True)`
-        has the kept edges of a type.
-        """
+        """Refused, because masks would be lost: use `batch.edge_index(name, filtered=True)`."""
         raise ValueError(
             "make a batch homogeneous: its edge types have masks, which would be lost\n"
             "hint: use the kept edges of each edge type: batch.edge_index(NAME, filtered=True)"
         )
 
     def masked_edge_index_dict(self) -> dict[tuple[str, str, str], Tensor]:
-        """Returns the edges that the masks keep, as they are now, for layers without masks such as
-        HeteroConv. Their order is unspecified: if edges have attributes, use edge_index and kept.
-
-        On a CPU the last edges take the places of those that are removed, in a mapping of its own,
-        which costs a tenth of choosing the kept ones.
+        """The kept edges by type, for layers without masks such as HeteroConv. Their order is
+        unspecified: for edges with attributes, use edge_index and kept.
         """
         kinds = [
             kind

@@ -18,15 +18,9 @@ from tcbuild._graph.graph import MRM, is_node_type, split_edge_type
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
-    """The unperturbed graph.
-
-    - node types: num_nodes, node_ids (list of ids, by index)
-    - edge types: edge_index int64 [2, E]; of metabolite, reaction, metabolite, whose edges lead to
-      reactions, hyperedge_index
-
-    A column is a tensor of its name and type if it has numbers or fixed-size lists of numbers, such
-    as x, edge_attr, stoichiometry and scores. A node's text is a list, such as the reactions' gpr.
-    Other columns are in CellGraph.columns.
+    """The intact graph: num_nodes and node_ids of node types; edge_index int64 [2, E] of edge
+    types, hyperedge_index of metabolite, reaction, metabolite. Columns of numbers, or of fixed-size
+    lists of them, become tensors; texts of nodes become lists.
 
     Args:
         source: a dataset or its folder, a graph folder, or a CellGraph

@@ -25,15 +25,12 @@ _JOINED = ("mask_basis", "phenotypes", "statistics", "graph_processor")
 
 
 class Collater:
-    """Joins samples of a Dataset into a Batch: a DataLoader's collate_fn.
-
-    Samples may come from several datasets (ConcatDataset) with the same graph and reaction rule;
-    otherwise it is a ValueError. Tensors of the graph that a transform leaves alone are recognized
-    by identity and never copied. torch_geometric joins samples of other shapes, and anything else.
+    """Joins samples into a Batch: a DataLoader's collate_fn. Samples of several datasets need the
+    same graph and reaction rule; otherwise it is a ValueError.
 
     Args:
-        follow_batch: keys of node types for which the batch has KEY_batch and KEY_ptr, too
-        attributes: names of those that the batch has, for `batch.attribute(name)`
+        follow_batch: keys of node types to which KEY_batch and KEY_ptr are added
+        attributes: names of attributes to include, for `batch.attribute(name)`
 
     Examples:
         >>> samples = tcbuild.pyg.Dataset(dataset, ["fitness"])

@@ -26,26 +26,23 @@ class Sample(Small):
 
 
 class Dataset(torch.utils.data.Dataset[HeteroData]):
-    """Samples as HeteroData: the whole graph, and masks that say what is removed from it.
+    """Samples as HeteroData: what cell_graph has; mask bool [N] of each node and edge type, true
+    where kept; of gene, deleted int64, ascending indices; y float32 [1, P], NaN if missing;
+    sample_id.
 
-    A sample has what cell_graph has of nodes and edges; of node and edge types also mask bool [N],
-    true where kept; of gene deleted int64, the indices of the deleted genes, ascending; and y
-    float32 [1, P], NaN if missing; sample_id.
-
-    A slice, indices or a boolean array give a view, of the same class. A subclass may have its own
-    `__getitem__`, which loaders then call.
+    A slice, indices or a boolean array give a view. Loaders call a subclass's `__getitem__`.
 
     Args:
-        dataset: a tcbuild.Dataset, a view of one, or its folder
-        phenotypes: the columns of y, in this order: [*dataset.phenotypes] for all, [] for none. A
-            dataset with several that are no statistics needs them named
-        transform: what is done with each sample, as in torch_geometric; it may be set later too.
-            Each sample is then made whole, in 2 ms for a yeast graph
+        dataset: a tcbuild.Dataset, a view, or a folder
+        phenotypes: the columns of y: [*dataset.phenotypes] for all, [] for none. Required if
+            several are no statistics
+        transform: applied to each sample, as in torch_geometric. Each sample is then made whole: 2
+            ms for a yeast graph
 
     Examples:
         >>> samples = tcbuild.pyg.Dataset("cell/dataset", phenotypes=["fitness"])
         >>> for batch in tcbuild.pyg.DataLoader(samples, batch_size=28, shuffle=True):
-        ...     masks, edges, target = batch["gene"].mask, batch.edge_index_dict, batch.y
+        ...     masks, target = batch["gene"].mask, batch.y
     """
 
     graph_type: ClassVar[type[Graph]] = Graph

@@ -46,9 +46,8 @@ class _Shared(pyg.MessagePassing):  # type: ignore[misc]
 
 
 class GINConv(_Shared, pyg.GINConv):  # type: ignore[misc]
-    """torch_geometric's GINConv, with its arguments, parameters and results. In place of an
-    edge_index it also takes an item of batch.shared_edges(), and then node features [B, N, F] or
-    [B * N, F]: as fast as propagate. For `aggr` sum or mean.
+    """torch_geometric's GINConv, for `aggr` sum or mean. In place of an edge_index it also takes an
+    item of batch.shared_edges(), with node features [B, N, F] or [B * N, F]: as fast as propagate.
 
     Examples:
         >>> import torch
@@ -61,12 +60,12 @@ class GINConv(_Shared, pyg.GINConv):  # type: ignore[misc]
 
 
 class SAGEConv(_Shared, pyg.SAGEConv):  # type: ignore[misc]
-    """torch_geometric's SAGEConv, which also takes shared edges as GINConv does."""
+    """torch_geometric's SAGEConv, which also takes shared edges, as GINConv does."""
 
 
 class GCNConv(_Shared, pyg.GCNConv):  # type: ignore[misc]
-    """torch_geometric's GCNConv, which also takes shared edges as GINConv does. It normalises by
-    the degrees that are left in each sample. edge_weight is [E], the same for all samples.
+    """torch_geometric's GCNConv, which also takes shared edges, as GINConv does, and normalises by
+    the degrees left in each sample. edge_weight is [E], shared by all samples.
     """
 
     def _added(self, x: Tensor, edges: SharedEdges, weight: Tensor | None, reduce: Any) -> Tensor:

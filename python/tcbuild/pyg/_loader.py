@@ -13,20 +13,17 @@ from tcbuild.torch._loader import ResumableLoader
 
 
 class DataLoader(ResumableLoader):
-    """torch's DataLoader whose batches are Batch, with all of its options.
-
-    shuffle=True makes a list of all indices first, and forgets where it was. With
-    sampler=tcbuild.torch.Order(dataset, seed) it needs no memory, and resumes within an epoch.
+    """torch's DataLoader, with all of its options, whose batches are Batch.
 
     Args:
-        dataset: a Dataset, a Subset or ConcatDataset of some; or a tcbuild.Dataset, a view of one,
-            or its folder, with one phenotype
+        dataset: a Dataset, a Subset or ConcatDataset of some; or a tcbuild.Dataset, a view, or a
+            folder, with one phenotype
         batch_size: samples per batch
-        shuffle: whether torch draws an order
-        follow_batch: see Collater
-        attributes: see Collater
-        **options: torch's, and `device`, where batches are made; without it they stay small until
-            `.to(device)` or any access
+        shuffle: torch's order. sampler=tcbuild.torch.Order(dataset, seed) needs no list of all
+            indices, and resumes within an epoch
+        follow_batch: as of Collater
+        attributes: as of Collater
+        **options: torch's, and `device`, on which batches are made
 
     Examples:
         >>> loader = tcbuild.pyg.DataLoader(tcbuild.pyg.Dataset(dataset, ["fitness"]), 28)

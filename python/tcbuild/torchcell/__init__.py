@@ -1,8 +1,5 @@
-"""Samples and batches with torchcell's names. `tcbuild.build` takes torchcell's cell graphs, and
-its stores as samples.
-
-It needs the packages torch and torch_geometric (the extra pyg). PyG's own DataLoader takes the
-samples too, but copies each edge list for each sample of a batch.
+"""Samples and batches with torchcell's names (extra `pyg`). `tcbuild.build` takes torchcell's cell
+graphs, and its stores as samples.
 
 Examples:
     >>> samples = tcbuild.torchcell.Dataset("cell/dataset", phenotypes=["fitness"])

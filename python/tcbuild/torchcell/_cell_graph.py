@@ -19,26 +19,19 @@ GENES = "reaction_to_genes"  # a column of reactions: the names of their genes
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
-    """The unperturbed graph.
+    """The intact graph, with types in torchcell's order.
 
-    - node types: num_nodes, node_ids (list of ids, by index)
-    - gene: x; float32 [N, 0] without a column x, so that features can be concatenated
-    - reaction: gpr (list of rules as written), if the graph has rules; w_growth float32 [N], 1 for
-      reactions of the subsystem Growth and 0 for others, if it has subsystems
-    - gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (hyperedges: reactions with
-      genes)
+    - node types: num_nodes, node_ids (by index); gene: x, float32 [N, 0] without a column x
+    - reaction: gpr (rules as written); w_growth float32 [N], 1 for reactions of the subsystem
+      Growth, otherwise 0
+    - gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (reactions with genes)
     - reaction, rmr, metabolite and metabolite, reaction, metabolite: hyperedge_index int64 [2, E],
       stoichiometry float32 [E], num_edges, reaction_to_genes {reaction index: [gene id]},
       reaction_to_genes_indices {reaction index: [gene index]}, -1 for a gene that the graph lacks
     - other edge types: edge_index int64 [2, E], num_edges
-    - gene_ontology: what torchcell derives of its edges and of its columns strata and
-      stratum_to_terms, if it has these
+    - gene_ontology: what torchcell derives from its edges, strata and stratum_to_terms
 
-    Types are in torchcell's order: gene, metabolite, reaction; edges between genes by name, rmr,
-    gpr. Samples and batches have them in the order of torchcell's samples.
-
-    A column is a tensor of its name and type if it has numbers or fixed-size lists of numbers, such
-    as x, edge_attr and scores. A node's text is a list. Other columns are in CellGraph.columns.
+    Columns become tensors and lists as in tcbuild.pyg.cell_graph.
 
     Args:
         source: a dataset or its folder, a graph folder, or a CellGraph

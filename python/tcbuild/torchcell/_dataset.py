@@ -35,41 +35,33 @@ Part = tuple[Any, npt.NDArray[np.int64]]
 
 
 class Dataset(pyg.Dataset):
-    """Samples as in torchcell's LazySubgraphRepresentation: the whole graph, shared by all samples,
-    and what is removed from it. Contents of a sample are made when anything is asked of it.
+    """Samples as in torchcell's LazySubgraphRepresentation.
 
     - node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept;
       pert_mask, its inverse
-    - gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes, of
-      which torchcell's ids_pert has also those that the graph lacks; phenotypes in COO form:
-      phenotype_values float32 and, for each, phenotype_type_indices (into phenotype_types, the
-      names of `phenotypes`) and phenotype_sample_indices (the number of the experiment in its
-      record of a torchcell store, otherwise 0), by experiment, then by type. Missing ones are
-      omitted; if all are missing, there is one NaN at 0, 0. So are statistics in
-      `phenotype_stat_*`, which are not there if all are missing
+    - gene: x; ids_pert and perturbation_indices (int64, ascending) of the deleted genes, without
+      genes that the graph lacks; phenotype_values float32 in COO form, by experiment, then type:
+      phenotype_type_indices (into phenotype_types, the names of `phenotypes`) and
+      phenotype_sample_indices (the experiment's number in its record of a torchcell store,
+      otherwise 0). Missing values are omitted; without any, there is one NaN at 0, 0. Statistics
+      are in `phenotype_stat_*`
     - reaction: w_growth, if the graph has it
     - edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
     - data: sample_id, mask_basis (graph and reaction rule)
 
     Args:
-        dataset: a tcbuild.Dataset, a view of one, or its folder
-        phenotypes: the targets, in this order. torchcell's trainers use all of phenotype_values, so
-            a dataset with several that are no statistics needs them named. [] for none; others that
-            are not in statistics are omitted. In a dataset of a torchcell store, fitness stands for
-            `fitness#2` and so on, too, and is never negative, as torchcell's schema has it; numbers
-            that are NaN or infinite in the store are so here; and calmorph stands for calmorph.A101
-            and so on, all that a record has, sorted by name as in torchcell's Perturbation (its
-            other processors fail for such a vector)
-        statistics: of the targets, such as fitness_se; by default those of the manifest
-        transform: what is done with each sample, as in torch_geometric; it may be set later too. It
-            may change a sample, or a copy.copy of it
-        graph_processor: the name of torchcell's class that makes the samples.
-            The others have no edges, and perturbed_genes instead of ids_pert.
-            Perturbation, for models that have the graph: genes alone, without x and node_ids, and
-            with `phenotype_stat_*` also where all are missing. DCellGraphProcessor: genes without
-            mask, and of a graph with gene_ontology its node_ids, num_nodes and
-            go_gene_strata_state, float32 [annotations, 4] of term, gene, stratum and state, 0 where
-            the gene is deleted. Follow that key in batches
+        dataset: a tcbuild.Dataset, a view, or a folder
+        phenotypes: the targets, in this order; [] for none. Required if several are no statistics.
+            In a dataset of a torchcell store, fitness includes `fitness#2` and so on and is never
+            negative, as in torchcell's schema; calmorph means all calmorph.* of a record, by name;
+            NaN and infinite numbers of the store are kept
+        statistics: of the targets, such as fitness_se (default: those of the manifest)
+        transform: applied to each sample, as in torch_geometric; it may change it
+        graph_processor: torchcell's class that makes samples: Perturbation has genes only, without
+            x and node_ids; DCellGraphProcessor has genes without mask, and of gene_ontology
+            node_ids, num_nodes and go_gene_strata_state, float32 [annotations, 4] of term, gene,
+            stratum and state, 0 where the gene is deleted. Both have perturbed_genes in place of
+            ids_pert
 
     Examples:
         >>> samples = tcbuild.torchcell.Dataset("cell/dataset", phenotypes=["fitness"])
@@ -156,8 +148,8 @@ class Dataset(pyg.Dataset):
 
     @property
     def label_df(self) -> Any:
-        """A pandas DataFrame of the targets: the sample in `index`, and of several experiments the
-        last value.
+        """The targets as a pandas DataFrame: the sample in `index`; of several experiments, the
+        last.
         """
         import pandas
 

@@ -17,23 +17,14 @@ from tcbuild.torchcell._dataset import Dataset
 
 
 class LazyCollater(Collater):
-    """Joins samples of a tcbuild.torchcell.Dataset into a tcbuild.pyg.Batch with the keys and
-    values of torchcell's LazyCollater: a DataLoader's collate_fn.
-
-    - edge types: edge_index or hyperedge_index of B unconnected copies of the graph, stoichiometry
-      and mask, one sample after the other; num_edges, a list
-    - node types: mask, pert_mask, x, batch (the sample of each node), ptr; num_nodes of all
-      samples; lists of what is not a tensor, such as node_ids
-    - gene: what each sample has of its own, one after the other
-    - data: num_graphs
-
-    Batches of Perturbation's samples have only genes. Samples of DCellGraphProcessor become a Batch
-    of torch_geometric.
+    """Joins samples into a tcbuild.pyg.Batch with the keys and values of torchcell's LazyCollater.
+    Batches of Perturbation's samples have only genes; DCellGraphProcessor's become a Batch of
+    torch_geometric.
 
     Args:
-        follow_batch: keys of node types, such as perturbation_indices, for which the batch has
-            KEY_batch and KEY_ptr
-        attributes: names of those that the batch has, for `batch.attribute(name)`
+        follow_batch: keys of node types, such as perturbation_indices, to which KEY_batch and
+            KEY_ptr are added
+        attributes: names of attributes to include, for `batch.attribute(name)`
 
     Examples:
         >>> samples = tcbuild.torchcell.Dataset(dataset, phenotypes=["fitness"])
@@ -70,11 +61,11 @@ class DataLoader(PyGDataLoader):
     """tcbuild.pyg.DataLoader with LazyCollater.
 
     Args:
-        dataset: see tcbuild.pyg.DataLoader, as for all others
+        dataset: as of tcbuild.pyg.DataLoader
         batch_size: samples per batch
-        shuffle: whether torch draws an order
-        follow_batch: see LazyCollater
-        attributes: see LazyCollater
+        shuffle: torch's order
+        follow_batch: as of LazyCollater
+        attributes: as of LazyCollater
         **options: torch's, and `device`
 
     Examples:
