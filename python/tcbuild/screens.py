@@ -1,14 +1,13 @@
 """Published screens as sample tables: crosses of strains, wide tables, and texts of several genes.
 
-`sga` and `matrix` return a table for `tcbuild.build` and its account: rows, or cells of a matrix,
-read and kept, and those dropped by reason. Genes of the graph are named by their ids. Other names
-stay, and `build` says what becomes of them (`unknown_genes`).
+`sga` and `matrix` return a table for `tcbuild.build`, and an account of the rows or cells read,
+kept and dropped by reason. Names that the graph lacks stay in the table (`unknown_genes`).
 
 Examples:
-    >>> wide = pd.DataFrame({"orf": ["YAL001C", "YBL001C"], "YPD": [0.9, 1], "YPGal": [0.7, None]})
+    >>> wide = pd.DataFrame({"orf": ["YAL001C", "YBL001C"], "YPD": [0.9, 1]})
     >>> table, account = tcbuild.screens.matrix(wide, "cell/graph")
-    >>> table["sample_id"].tolist(), account["dropped"]
-    (['YAL001C: YPD', 'YAL001C: YPGal', 'YBL001C: YPD'], {'without a phenotype': 1})
+    >>> table["sample_id"].tolist()
+    ['YAL001C: YPD', 'YBL001C: YPD']
 """
 
 from __future__ import annotations
@@ -67,22 +66,22 @@ def sga(
     drop_several: bool = False,
 ) -> tuple[pd.DataFrame, Account]:
     """Crosses of yeast strains, as Costanzo et al. 2010 and 2016 and Kuzmin et al. 2018 publish
-    them. A row of a gene with itself, or without any number, is dropped.
+    them. Rows of a gene with itself, or without any number, are dropped.
 
     Args:
-        table: a pandas, polars or pyarrow table with a row per cross
-        graph: as of `tcbuild.build`: a folder, or tables by type
-        strains: for each strain the column of its id (YAL001C_tsq508, YBR150C+YDR034C_tm1234) and,
-            if there is one, of its alleles. Default: those of Costanzo et al.
+        table: of pandas, polars or pyarrow, with a row per cross
+        graph: a folder, or tables by type
+        strains: for each strain the column of its id (YAL001C_tsq508) and, if there is one, of its
+            alleles (default: those of Costanzo et al.)
         allele_names: in their place, a column of all alleles: act1-129_hoΔ_ost3Δ
-        markers: genes that are replaced in every strain, and count as present
-        alleles: kinds that count as deletions, of deletion, damp, ts and other. Default: deletion,
-            and an error if that drops more than half of the rows
+        markers: genes replaced in every strain, which count as present
+        alleles: kinds that count as deletions, of deletion, damp, ts and other (default: deletion,
+            and an error if that drops more than half of the rows)
         drop_several: drop rows with a name of several genes, such as YAL001C_YAL002W
 
     Returns:
-        The columns sample_id (the row's number, unless the table has it), genes, joined by |, and
-        all that do not name strains; and the account.
+        A table with sample_id (the row's number, unless the table has it), genes, joined by |, and
+        all columns that do not name strains; and the account.
 
     Raises:
         InputError: a strain or its columns are wrong, a row has two names of one gene, or no row is
@@ -157,26 +156,26 @@ def matrix(
     alleles: Collection[str] | None = None,
     drop_several: bool = False,
 ) -> tuple[pd.DataFrame, Account]:
-    """A sample for each value of a wide table, genes × conditions or genes × genes. A cell without
-    a value, or of a gene with itself, is dropped. Transpose a table of conditions × genes.
+    """A sample for each value of a wide table, genes × conditions or genes × genes. Cells without a
+    value, or of a gene with itself, are dropped.
 
     Args:
-        table: a pandas, polars or pyarrow table. Its first column, or index of texts, names rows,
-            by several genes with | if columns are conditions
-        graph: as of `tcbuild.build`: a folder, or tables by type
-        columns_are: `genes` for double mutants, or `conditions`, the default unless columns are
-            named like genes, which is an error
-        triangle: the half that is measured, `upper` (to the right of the gene's own column) or
-            `lower`; or `both`, to keep the cells (a, b) and (b, a). By default, of two equal cells
-            the first is kept, and a triangle of a single value is an error
-        partial_loss: columns named heterozygous, HIP, DAmP or hypomorph count as deletions. By
-            default, they are an error
-        alleles: names may be of yeast's strains and alleles (YAL001C_tsq508, cdc28-4); these kinds
-            count as deletions, of deletion, damp, ts and other
+        table: of pandas, polars or pyarrow. Its first column, or index of texts, names rows; |
+            joins several genes if columns are conditions
+        graph: a folder, or tables by type
+        columns_are: `genes` for double mutants, or `conditions` (default; an error if columns are
+            named like genes)
+        triangle: the measured half, `upper` (right of the gene's own column) or `lower`; or `both`,
+            to keep (a, b) and (b, a). By default, the first of two equal cells is kept, and a
+            triangle of a single value is an error
+        partial_loss: columns named heterozygous, HIP, DAmP or hypomorph count as deletions
+            (default: an error)
+        alleles: kinds of allele that count as deletions, of deletion, damp, ts and other; names may
+            be of yeast's strains and alleles (YAL001C_tsq508, cdc28-4)
         drop_several: drop cells with a name of several genes, such as KLRC4-KLRK1
 
     Returns:
-        The columns sample_id (`row: column`), genes, joined by |, value and, unless columns are
+        A table with sample_id (`row: column`), genes, joined by |, value and, unless columns are
         genes, condition; and the account.
 
     Raises:
@@ -242,10 +241,10 @@ def genes(column: Any, separator: str = "|", controls: Collection[str] = ()) -> 
     """Lists of genes from texts such as `ctrl+CEBPE`, for the column genes of a table.
 
     Args:
-        column: a text per sample: a column, or a list
-        separator: between names; spaces around them do not count
-        controls: names that delete nothing, where * stands for any text without the separator. A
-            control may contain the separator: of non_targeting_TP53, it is non_targeting
+        column: a text per sample
+        separator: between names
+        controls: names that delete nothing, where * stands for any text without the separator.
+            Controls may contain the separator
 
     Raises:
         InputError: a sample has no text, or an empty name
