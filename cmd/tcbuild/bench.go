@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -43,9 +42,6 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 	out := o.Out
 	var results *bench.Results
 	err := publish(out, func(dir string) (err error) {
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			return err
-		}
 		o.Out = dir
 		results, err = bench.Run(ctx, o)
 		return err

@@ -120,7 +120,9 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings) (unread []string, err
 			unread = append(unread, key)
 			continue
 		case flag == nil:
-			return nil, unknownSetting(setting, keys)
+			return nil, fault.New(fault.Usage, fault.DidYouMean(setting.Key, keys,
+				"the command's settings are "+strings.Join(keys, ", ")),
+				"read settings %s: unknown setting %q", setting.Place, setting.Key)
 		}
 		if set[key] = setting; onCommandLine[key] {
 			continue
@@ -188,11 +190,4 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, setting conf.Setting) error
 	return fault.New(fault.Usage, flagHint(flag, strings.Join(setting.Values, ",")),
 		"read settings %s: %s: found %s, expected %s", setting.Place, setting.Key, found,
 		expectedOf(flag))
-}
-
-// unknownSetting is the error of a setting that nothing reads.
-func unknownSetting(setting conf.Setting, valid []string) error {
-	return fault.New(fault.Usage, fault.DidYouMean(setting.Key, valid,
-		"the command's settings are "+strings.Join(valid, ", ")),
-		"read settings %s: unknown setting %q", setting.Place, setting.Key)
 }

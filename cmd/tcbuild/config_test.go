@@ -121,8 +121,8 @@ func TestSettingErrors(t *testing.T) {
 		{"list of lists", "out: f\ncolumns: [[a]]\n", nil, `read settings a.yaml:2: columns: found a list, expected a plain value`, ""},
 		{"null in a list", "out: f\ncolumns: [a, null]\n", nil, `read settings a.yaml:2: columns: found "null", which means no value in YAML, expected a value`, "put text in quotes"},
 		{"a written null", "out: f\n", []string{"out=~"}, `read settings override out=~: out: found "~", which means no value in YAML, expected a value`, `'out="~"'`},
-		{"missing everywhere", "samples: 1\n", nil, "probe: --out is missing", "probe --help"},
-		{"too many arguments", "out: f\n", []string{"a", "b"}, `probe: found argument "b", expected only PATH, flags and key=value`, "probe --help"},
+		{"missing everywhere", "samples: 1\n", nil, "probe: --out is missing", "tcbuild probe [PATH]"},
+		{"too many arguments", "out: f\n", []string{"a", "b"}, `probe: found argument "b", expected only PATH, flags and key=value`, "tcbuild probe [PATH]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := probe(t, c.file, c.args...)

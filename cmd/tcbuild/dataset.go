@@ -64,7 +64,7 @@ func newIncidence(e *env) *cobra.Command {
 	o := buildOptions{Options: tcbuild.Options{Variant: store.Incidence}}
 	cmd := &cobra.Command{
 		Use:        "incidence --graph DIR [--perturbations FILE] --out DATASET",
-		SuggestFor: []string{"build", "make", "create"},
+		SuggestFor: []string{"build", "create"},
 		Short:      "Build a dataset of deleted genes and one incidence cache",
 		Long: `Build the smallest variant, mostly the fastest to read, too: every sample's deleted genes and
 phenotypes, and one incidence cache. The cache has the positions that each gene and reaction

@@ -101,19 +101,6 @@ func shareFlag(flags *pflag.FlagSet, share *float64, name string, byDefault floa
 	}, name, usage)
 }
 
-// seedFlag declares a flag for the seed of random numbers.
-func seedFlag(flags *pflag.FlagSet, seed *uint64) {
-	*seed = 1
-	flags.Var(&flagValue{
-		text: "1", kind: "uint64", expected: "a whole decimal number, 0 or more (64 bits)",
-		set: func(text string) bool {
-			n, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, 64)
-			*seed = n
-			return err == nil && isDecimal(text)
-		},
-	}, "seed", "random seed")
-}
-
 // mostWorkers is more than any machine has cores. Each worker holds values of 64 samples in memory.
 const mostWorkers = 1024
 

@@ -19,7 +19,7 @@ const tableFlag = "table"
 
 // usageTemplate prints how to use a command on one screen.
 const usageTemplate = `Usage:
-  {{if .HasParent}}{{.UseLine}}{{else}}tcbuild COMMAND [flags] [key=value...]{{end}}{{with .Example}}
+  {{.UseLine}}{{with .Example}}
 
 Examples:
 {{.}}{{end}}{{$commands := .Commands}}{{range $group := .Groups}}

@@ -143,21 +143,12 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 // longestEnd is how long a command may take to end after a signal.
 var longestEnd = 5 * time.Second
 
-// endNow ends the program, whatever it is doing.
+// endNow ends the program, whatever it is doing, and even if stderr is blocked.
 func endNow(interrupted error) {
-	printed := make(chan struct{})
-	go func() {
-		defer close(printed)
-		_ = fault.Catch(func() error {
-			printError(&printable{out: os.Stderr}, interrupted)
-			return nil
-		})() // the program ends with the signal's exit code in any case
-	}()
-	select {
-	case <-printed:
-	case <-time.After(signalGrace): // stderr is blocked too
-	}
-	os.Exit(fault.ExitCode(interrupted))
+	code := fault.ExitCode(interrupted)
+	time.AfterFunc(signalGrace, func() { os.Exit(code) })
+	printError(&printable{out: os.Stderr}, interrupted)
+	os.Exit(code)
 }
 
 // signalGrace is the longest time between copies of one signal.

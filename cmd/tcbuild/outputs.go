@@ -221,7 +221,7 @@ func alreadyExists(path string) error {
 // checkPlace returns where an output at path lands. It refuses a path inside a dataset, graph or
 // version, a path that another user's link redirects, and one that would break a log or a page.
 func checkPlace(path string) (string, error) {
-	if err := checkPrintable(path); err != nil {
+	if err := checkPath(path); err != nil {
 		return "", err
 	}
 	resolved, err := disk.Resolve(path)
@@ -266,25 +266,23 @@ func fullPath(resolved string) string {
 	return filepath.Join("/", folder, resolved)
 }
 
-// checkPrintable refuses a path that would break a line of a log, a script or a page.
-func checkPrintable(path string) error {
-	if strings.ContainsFunc(path, unicode.IsControl) {
+// checkPath refuses a URL, and a path that would break a line of a log, a script or a page.
+func checkPath(path string) error {
+	switch {
+	case strings.Contains(path, "://"):
+		return fault.New(fault.Usage, "name a folder, and upload what is in it",
+			"write %s: found a URL, expected a path", path)
+	case strings.ContainsFunc(path, unicode.IsControl):
 		return fault.New(fault.Usage, "rename it",
 			"read path %s: found a control character in it", fault.Quote(path))
 	}
 	return nil
 }
 
-// publish makes a file or folder that appears at path complete or not at all: build makes it at
-// another path, with the same base name, in a temporary folder beside it. Missing parents of path
-// are created. It is a fault.Usage if path exists.
+// publish makes a folder that appears at path complete or not at all: build fills it at another
+// path, with the same base name, in a temporary folder beside it. Missing parents of path are
+// created. It is a fault.Usage if path exists.
 func publish(path string, build func(path string) error) error {
-	switch _, err := os.Lstat(path); {
-	case err == nil:
-		return alreadyExists(path)
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(filepath.Clean(path)), 0o777); err != nil {
 		return err
 	}
@@ -292,7 +290,10 @@ func publish(path string, build func(path string) error) error {
 	if err != nil {
 		return err
 	}
-	if err := build(temporary.Path); err != nil {
+	if err = os.Mkdir(temporary.Path, 0o777); err == nil {
+		err = build(temporary.Path)
+	}
+	if err != nil {
 		return errors.Join(temporary.Naming(err), temporary.Discard())
 	}
 	err = temporary.PublishNew(path)

@@ -75,7 +75,7 @@ var outputTargets = []string{
 	"other.html", "other.json", "names.tsv", "link", "hardlink", "dangling",
 	"dirlink/manifest.json", "folder", "inside", "ds", "current", "graph",
 	"text/below", "ds/../sets.tsv", "./text", "line\nbreak", "later/../text", "text/../sets.tsv",
-	"up/../../names.tsv", "folder/../later/../../text", "hollow", "", "-",
+	"up/../../names.tsv", "folder/../later/../../text", "hollow", "", "-", "s3://bucket/new",
 }
 
 // An output of a command replaces its own earlier file, and changes nothing else.

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"iter"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-
-	"tcbuild/ingest"
 )
 
 // The time between the log lines that replace the bar, for people and, as JSON, for programs that
@@ -46,11 +43,7 @@ func newProgress(e *env, stage string, total int) *progress {
 	if !e.terminal || e.quiet {
 		return p
 	}
-	length := total
-	if length == 0 {
-		length = -1 // a spinner
-	}
-	p.bar = progressbar.NewOptions(length,
+	p.bar = progressbar.NewOptions(cmp.Or(total, -1), // -1: a spinner
 		progressbar.OptionSetWriter(e.screen),
 		progressbar.OptionSetDescription(stage),
 		progressbar.OptionShowCount(),
@@ -112,26 +105,4 @@ func (p *progress) line(elapsed time.Duration) []any {
 		attrs = append(attrs, "left", left.Round(time.Second).String())
 	}
 	return attrs
-}
-
-// watched is a source of samples that shows progress as it is read.
-type watched struct {
-	ingest.SampleSource
-	progress *progress
-}
-
-// Batches implements ingest.SampleSource.
-func (w watched) Batches(
-	ctx context.Context, account *ingest.Account,
-) iter.Seq2[*ingest.Samples, error] {
-	return func(yield func(*ingest.Samples, error) bool) {
-		for batch, err := range w.SampleSource.Batches(ctx, account) {
-			if err == nil {
-				w.progress.Add(batch.Len(), 0) // the loop takes ownership of the batch
-			}
-			if !yield(batch, err) {
-				return
-			}
-		}
-	}
 }

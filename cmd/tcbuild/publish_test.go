@@ -73,7 +73,7 @@ func glob(t *testing.T, dir, pattern string) []string {
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, path := range map[string]string{"file": "a.arrow", "in new folders": "b/c/d.arrow", "trailing slash": "e/"} {
+	for name, path := range map[string]string{"plain": "a", "in new folders": "b/c/d", "trailing slash": "e/"} {
 		t.Run(name, func(t *testing.T) {
 			path := dir + "/" + path
 			err := publish(path, func(temporary string) error {
@@ -83,7 +83,7 @@ func TestPublish(t *testing.T) {
 				if _, err := os.Lstat(path); err == nil {
 					t.Error("the final name exists during the build")
 				}
-				return os.WriteFile(temporary, []byte("x"), 0o644)
+				return os.WriteFile(filepath.Join(temporary, "file"), []byte("x"), 0o644)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +91,7 @@ func TestPublish(t *testing.T) {
 			if entries, _ := os.ReadDir(filepath.Dir(filepath.Clean(path))); entries[0].Name()[0] == '.' {
 				t.Errorf("%v was left behind", entries)
 			}
-			if text, err := os.ReadFile(filepath.Clean(path)); string(text) != "x" {
+			if text, err := os.ReadFile(filepath.Join(path, "file")); string(text) != "x" {
 				t.Errorf("got %q, %v", text, err)
 			}
 		})
@@ -103,9 +103,6 @@ func TestPublishFailure(t *testing.T) {
 	dir := t.TempDir()
 	failure := errors.New("disk full")
 	err := publish(filepath.Join(dir, "out"), func(temporary string) error {
-		if err := os.Mkdir(temporary, 0o755); err != nil {
-			return err
-		}
 		if err := os.WriteFile(filepath.Join(temporary, "half"), []byte("x"), 0o644); err != nil {
 			return err
 		}
@@ -121,12 +118,17 @@ func TestPublishFailure(t *testing.T) {
 
 func TestPublishExisting(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	err := publish(dir, func(string) error {
-		t.Error("built nevertheless")
-		return nil
+	dir := filepath.Join(t.TempDir(), "empty")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := publish(dir, func(temporary string) error {
+		return os.WriteFile(filepath.Join(temporary, "file"), nil, 0o644)
 	})
 	if err == nil || fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
 		t.Errorf("got %v, want a fault.Usage with a hint", err)
+	}
+	if got := glob(t, filepath.Dir(dir), "*/*"); len(got) != 0 || len(glob(t, filepath.Dir(dir), ".*")) != 0 {
+		t.Errorf("found %v in the folder that was there, or something beside it", got)
 	}
 }

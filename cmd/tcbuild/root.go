@@ -34,7 +34,7 @@ var pythonCommands = map[string]string{"split": "python -m tcbuild.split",
 // newRoot makes the program's command tree.
 func newRoot(e *env) *cobra.Command {
 	root := group(&cobra.Command{
-		Use:     "tcbuild",
+		Use:     "tcbuild COMMAND [flags] [key=value...]",
 		Short:   "Build training datasets from a cell graph and perturbation sets",
 		Long:    rootHelp,
 		Example: rootExample,
@@ -81,13 +81,11 @@ func newRoot(e *env) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})
 	group(completion)
-	completion.Short = "Print completions for a shell"
-	completion.Long = "Print completions for a shell. 'tcbuild completion bash --help' says how to " +
-		"install them."
+	completion.Short, completion.Long = "Print completions for a shell",
+		"Print completions for a shell. 'tcbuild completion bash --help' says how to install them."
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
-	help.Short, help.Long = "Print the help of a command",
-		"Print the help of a command, as COMMAND --help does."
+	help.Short, help.Long = "Print the help of a command, as --help does", ""
 	help.Run, help.RunE = nil, printHelp
 	return root
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -19,9 +18,7 @@ type synthOptions struct {
 	out     string
 	scale   string
 	samples int
-	seed    uint64
-
-	size synth.Scale // of scale, once check has read it
+	seed    int
 }
 
 func newSynth(e *env) *cobra.Command {
@@ -42,45 +39,34 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 	intFlag(flags, &o.samples, "samples", 0, 0,
 		"number of samples (default: "+humanCount(synth.Tiny.Samples)+" at tiny, "+
 			humanCount(synth.Yeast.Samples)+" at yeast)")
-	seedFlag(flags, &o.seed)
+	intFlag(flags, &o.seed, "seed", 1, 0, "random seed")
 	require(cmd, "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string) error {
-		if err := o.check(); err != nil {
-			return err
-		}
 		return runSynth(ctx, e, o)
 	})
 }
 
-// check finds the scale, and replaces 0 samples by its default.
-func (o *synthOptions) check() (err error) {
-	o.size, err = synth.ParseScale(o.scale)
-	o.samples = cmp.Or(o.samples, o.size.Samples)
+func runSynth(ctx context.Context, e *env, o synthOptions) error {
+	size, err := synth.ParseScale(o.scale)
+	if err != nil {
+		return err
+	}
+	o.samples = cmp.Or(o.samples, size.Samples)
 	if o.samples > ingest.MostSamples {
 		return fault.New(fault.Usage, "give a smaller number: a million samples take some seconds",
 			"synth: found --samples %d, expected at most the %s that a dataset holds",
 			o.samples, humanCount(ingest.MostSamples))
 	}
-	return err
-}
-
-func runSynth(ctx context.Context, e *env, o synthOptions) error {
 	return publish(o.out, func(dir string) error {
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			return err
-		}
-		made := synth.Graph(o.size, o.seed)
+		made := synth.Graph(size, uint64(o.seed))
 		if err := graph.Write(filepath.Join(dir, "graph"), made); err != nil {
 			return err
 		}
 		_, edges := made.Size()
 		e.log.Info("made graph", "genes", made.Genes.Len(), "reactions", made.Reactions.Len(),
 			"metabolites", made.Metabolites.Len(), "edges", edges)
-		bar := newProgress(e, "perturbations", o.samples)
-		defer bar.Done()
-		source := watched{synth.Samples(o.size, o.seed, o.samples), bar}
-		if err := samples.Write(ctx, filepath.Join(dir, "perturbations.arrow"), source,
-			made.Genes); err != nil {
+		if err := samples.Write(ctx, filepath.Join(dir, "perturbations.arrow"),
+			synth.Samples(size, uint64(o.seed), o.samples), made.Genes); err != nil {
 			return err
 		}
 		e.log.Info("made perturbations", "samples", o.samples)

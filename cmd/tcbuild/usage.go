@@ -1,20 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tcbuild/fault"
 )
 
-// usageError gives an error from the command line library a kind and a hint.
+// usageError gives an error from the command line library a kind, and the usage line as a hint.
 func usageError(cmd *cobra.Command, err error) error {
-	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w",
-		prefix(cmd), err)
+	return fault.New(fault.Usage, "the usage is: "+cmd.UseLine(), "%s%w", prefix(cmd), err)
 }
 
 // flagError is usageError for flags: the hint for an unknown flag is the nearest one, the hint for a
@@ -24,8 +25,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		return cmd.RunE(cmd, words)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if ok && unknown.GetSpecifiedShortnames() == "" {
-		if nearest := fault.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
+	if ok {
+		found := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -graph
+		if nearest := fault.Nearest(found, flagNames(cmd)); nearest != "" {
 			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w",
 				prefix(cmd), err)
 		}
@@ -104,10 +106,6 @@ func missingFlags(cmd *cobra.Command) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	are := " is missing"
-	if len(missing) > 1 {
-		are = " are missing"
-	}
-	hint := fmt.Sprintf("see '%s --help'", cmd.CommandPath())
-	return fault.New(fault.Usage, hint, "%s%s%s", prefix(cmd), strings.Join(missing, ", "), are)
+	are := english.PluralWord(len(missing), "is", "are")
+	return usageError(cmd, fmt.Errorf("%s %s missing", strings.Join(missing, ", "), are))
 }
