@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -65,9 +66,12 @@ def shape(text: str) -> list[list[str]]:
 
 
 def run(tcbuild: Tcbuild, folder: Path, page: str, section: str, **variables: object) -> dict:
-    """Runs a section's blocks in the current folder; returns the variables of its Python."""
+    """Runs the blocks above all sections, then a section's, in the current folder; returns the
+    variables of its Python.
+    """
     variables |= {"__name__": "__main__"}
-    for language, text in sections(page)[section]:
+    above = (REPOSITORY / page).read_text(encoding="utf-8").partition("\n## ")[0]
+    for language, text in BLOCK.findall(above) + sections(page)[section]:
         if language == "sh":
             shell(tcbuild, folder, text)
         elif language in OTHERS:
@@ -266,7 +270,7 @@ def excel(folder: Path, tcbuild: Tcbuild) -> None:
     sheet = book.create_sheet("fitness")
     rows = [["Table S1"], [], ["Medium", "Strain", "ORFs", "Growth rate"]]
     rows += [["YPD", "007", "YAL001C; YAL002W", 0.5], [None, "008", "YBR010W", None]]
-    rows += [["SC", "009", "YAL002W", 0.7], ["* of two plates"]]
+    rows += [["SC", "009", "YAL002W", "n.d."], ["* of two plates"]]
     for row in rows:
         sheet.append(row)
     sheet.merge_cells("A4:A5")
@@ -279,6 +283,34 @@ def check_excel(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     assert second["phenotypes"] == {"Growth rate": None}
     media = [sample["attributes"] for sample in (first, second, third)]
     assert media == [{"Medium": "YPD"}, {"Medium": "YPD"}, {"Medium": "SC"}]
+    # the page's line for a nightly job
+    variables["screen"].reset_index(drop=True).to_feather(folder / "screen.arrow")
+    source = ("--graph", folder / "cell/graph", "--perturbations", folder / "screen.arrow")
+    tcbuild.run("incidence", *source, "--id-column", "Strain", "--out", folder / "night")
+    assert tcbuild.samples(folder / "night", 3) == tcbuild.samples(folder / "excel", 3)
+
+
+def two_header_rows(folder: Path, tcbuild: Tcbuild) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    small_graph(folder)
+    (book := openpyxl.Workbook()).active.append(["README: what the columns mean"])
+    sheet = book.create_sheet("S2")
+    rows = [["Table S2"], [], ["Query", "Array", "YPD", None, "SC"], [None, None, "1", "2", "1"]]
+    rows += [["YAL001C", "YAL002W", 0.1, "n.d.", 0.3], [None, "YBR010W", 0.4, 0.5, None]]
+    for row in [*rows, [], ["* of two plates"]]:
+        sheet.append(row)
+    for cells in ("A3:A4", "B3:B4", "C3:D3", "A5:A6"):
+        sheet.merge_cells(cells)
+    book.save(folder / "screen.xlsx")
+
+
+def check_two_header_rows(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    found = [
+        (row["genes"][1], row["phenotypes"]["fitness"], *row["attributes"].values())
+        for row in tcbuild.samples(folder / "replicates", 4)
+    ]
+    assert found == [("YAL002W", 0.1, "YPD", "1"), ("YBR010W", 0.4, "YPD", "1"),
+                     ("YBR010W", 0.5, "YPD", "2"), ("YAL002W", 0.3, "SC", "1")]  # fmt: skip
 
 
 def replicates(folder: Path, tcbuild: Tcbuild) -> None:
@@ -293,18 +325,6 @@ def check_replicates(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     assert both["fitness_sd"] == pytest.approx(0.02**0.5)
     assert both["fitness_std"] == pytest.approx(12.5**0.5)
     assert alone == {"fitness": 1, "fitness_n": 1, "fitness_sd": None, "fitness_std": 1}
-
-
-def missing_phenotypes(folder: Path, tcbuild: Tcbuild) -> None:
-    small_graph(folder)
-    rows = "genes,fitness\nYAL001C,0.5\nYAL002W,\nYBR010W,NA\nYAL002W,failed\n"
-    (folder / "screen.csv").write_text(rows)
-
-
-def check_missing_phenotypes(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    assert [row["phenotypes"] for row in tcbuild.samples(folder / "measured", 1)] == [
-        {"fitness": 0.5}
-    ]
 
 
 def depmap(folder: Path, tcbuild: Tcbuild) -> None:
@@ -338,29 +358,20 @@ def check_costanzo(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     assert found == [(["YAL001C", "YAL002W"], -0.1), (["YBR010W"], 0.2)]
 
 
-def emap(folder: Path, tcbuild: Tcbuild) -> None:
-    small_graph(folder)
-    rows = ["YAL001C,YAL002W,DELETION,delta yal002w,1", "YAL001C,YBR010W,DAMP,DELETION,2"]
-    rows += ["YAL001C,YBR010W,DELETION,delta yal002w,3", "YAL002W,YAL002W,DELETION,DELETION,4"]
-    rows += ["YAL002W,YBR010W,DELETION,DELETION,"]
-    text = "\n".join(["gene_a,gene_b,mutation_a,mutation_b,score", *rows, ""])
-    (folder / "emap.tsv").write_text(text.replace(",", "\t"))
-
-
-def check_emap(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    found = [(row["genes"], row["phenotypes"]) for row in tcbuild.samples(folder / "emap", 1)]
-    assert found == [(["YAL001C", "YAL002W"], {"score": 1})] and len(variables["screen"]) == 1
-
-
-def norman(folder: Path, tcbuild: Tcbuild) -> None:
+def perturb_seq(folder: Path, tcbuild: Tcbuild) -> None:
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed")
     small_graph(folder, "CEBPE KLF1")
-    write(folder, "norman.csv", "condition n", "CEBPE+ctrl 1", "ctrl 2", "CEBPE+KLF1 3",
-          delimiter=",")  # fmt: skip
+    labels = pd.Categorical(["CEBPE+ctrl", "ctrl", "CEBPE+KLF1"])
+    obs = pd.DataFrame({"condition": labels, "cell_type": "K562", "n_genes": [4, 5, 6]})
+    obs.index = ["AAAC-1", "AAAG-1", "AAAT-1"]
+    anndata.AnnData(np.ones((3, 1)), obs).write_h5ad(folder / "norman.h5ad")
 
 
-def check_norman(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    found = [row["genes"] for row in tcbuild.samples(folder / "norman", 3)]
-    assert found == [["CEBPE"], [], ["CEBPE", "KLF1"]]
+def check_perturb_seq(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    rows = tcbuild.samples(folder / "norman", 3)
+    assert [row["genes"] for row in rows] == [["CEBPE"], [], ["CEBPE", "KLF1"]]
+    assert [row["sample_id"] for row in rows] == ["AAAC-1", "AAAG-1", "AAAT-1"]
+    assert rows[0]["attributes"] == {"cell_type": "K562"} and rows[0]["phenotypes"] == {}
 
 
 def pyg(folder: Path, tcbuild: Tcbuild) -> None:
@@ -421,7 +432,6 @@ def matched_controls(folder: Path, tcbuild: Tcbuild) -> None:
 
 
 def torchcell_store(folder: Path, tcbuild: Tcbuild) -> None:
-    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     test_torchcell.write_graph(folder / "cell/graph")
     records, _ = test_torchcell.make_records(20, gaps=False)
     texts = {str(number): json.dumps(record).encode() for number, record in records.items()}
@@ -440,11 +450,10 @@ GUIDES = {
 GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
     "Excel": excel,
     "Replicates": replicates,
-    "Missing phenotypes": missing_phenotypes,
+    "Two header rows": two_header_rows,
     "DepMap": depmap,
     "Costanzo": costanzo,
-    "An E-MAP": emap,
-    "Norman": norman,
+    "Perturb-seq": perturb_seq,
     "Your own tables": nothing,
     "From DataFrame to test score": pyg,
     "Another organism": another_organism,
@@ -548,7 +557,7 @@ def check_shuffling_computed_sets(dataset: Path, tcbuild: Tcbuild, variables: di
 
 
 def check_torchcell_store(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    assert variables["batch"].num_graphs == 2
+    assert len(tcbuild.samples(folder / "dataset", 20)) == 20
 
 
 def check_filters(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
