@@ -132,7 +132,7 @@ class _Run:
         if self._bar is None or self._bar.desc != stage:
             if self._bar is not None:
                 self._bar.close()
-            bars = import_module("tqdm.auto")  # of terminals and notebooks
+            bars = import_module("tqdm")  # its text needs no widgets in notebooks
             self._bar = bars.tqdm(
                 total=total or None,
                 unit=" samples",

@@ -287,7 +287,7 @@ def test_progress(tmp_path, monkeypatch, capsys):
     """A bar shows the program's numbers, also of a stage of unknown length."""
     monkeypatch.setattr(_program.sysconfig, "get_path", lambda _: str(tmp_path))
     monkeypatch.setattr(_program, "_shell", lambda: True)  # a bar, though this is no terminal
-    bars = pytest.importorskip("tqdm.auto")
+    bars = pytest.importorskip("tqdm")
     seen = []
     monkeypatch.setattr(bars, "tqdm", lambda **options: Bar(seen, **options))
     lines = [("survey", 5, 0), ("build", 10, 40), ("build", 40, 40)]

@@ -439,6 +439,27 @@ def test_downloads(tmp_path, monkeypatch, caplog):
     assert sorted(os.listdir(data)) == ["changes.txt", "in", "same.txt.gz"]
 
 
+NOTEBOOK = """
+import sys, types, warnings
+import IPython
+from tcbuild import _program
+from tcbuild.sources import _downloads
+sys.modules |= {"ipykernel.zmqshell": types.ModuleType("ipykernel.zmqshell"), "ipywidgets": None}
+warnings.simplefilter("always")
+_downloads._downloader()
+_program._Run([], {}, None)._show("build", 1, 2)
+"""
+
+
+def test_bars_need_no_widgets():
+    """Importing tqdm.auto warns in notebooks without ipywidgets."""
+    pytest.importorskip("IPython")
+    done = subprocess.run(
+        [sys.executable, "-c", NOTEBOOK], cwd=REPOSITORY / "python", capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "TqdmWarning" not in done.stderr, done.stderr
+
+
 def test_a_missing_library_is_named():
     command = "import sys; sys.modules['obonet'] = None; import tcbuild.sources"
     done = subprocess.run(

@@ -7,6 +7,7 @@ import hashlib
 import logging
 import os
 import shutil
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -40,15 +41,12 @@ def fetch(preset: str, data: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def _download(path: Path, file: dict[str, Any]) -> None:
-    try:
-        pooch = import_module("pooch")  # which warns in notebooks without widgets
-    except ModuleNotFoundError as error:
-        raise missing_package("download", error, "sources") from error
     address, expected = file["address"], file["sha256"]
     path.parent.mkdir(parents=True, exist_ok=True)
     by_hand = f"check the network, or save {address} there yourself"
     with scratch_beside(path) as scratch:
         part = scratch / path.name
+        pooch = _downloader()
         downloader = pooch.HTTPDownloader(progressbar=True, timeout=60)
         pooch.get_logger().setLevel(logging.WARNING)
         _log.info("downloading %s", address)
@@ -67,6 +65,16 @@ def _download(path: Path, file: dict[str, Any]) -> None:
                 by_hand,
             )
         os.link(part, path)  # unlike a rename, it never replaces a file
+
+
+def _downloader() -> Any:
+    """pooch, which is imported when a file is missing."""
+    try:
+        with warnings.catch_warnings():  # of tqdm.auto in notebooks without ipywidgets
+            warnings.simplefilter("ignore")
+            return import_module("pooch")
+    except ModuleNotFoundError as error:
+        raise missing_package("download", error, "sources") from error
 
 
 def _digest(path: Path) -> str:
