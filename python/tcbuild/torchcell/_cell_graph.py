@@ -19,18 +19,8 @@ GENES = "reaction_to_genes"  # a column of reactions: the names of their genes
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
-    """The intact graph, with types in torchcell's order.
-
-    - node types: num_nodes, node_ids (by index); gene: x, float32 [N, 0] without a column x
-    - reaction: gpr (rules as written); w_growth float32 [N], 1 for reactions of the subsystem
-      Growth, otherwise 0
-    - gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (reactions with genes)
-    - reaction, rmr, metabolite and metabolite, reaction, metabolite: hyperedge_index int64 [2, E],
-      stoichiometry float32 [E], num_edges, reaction_to_genes {reaction index: [gene id]},
-      reaction_to_genes_indices {reaction index: [gene index]}, -1 for a gene that the graph lacks
-    - other edge types: edge_index int64 [2, E], num_edges
-    - gene_ontology: what torchcell derives from its edges, strata and stratum_to_terms
-
+    """The intact graph, with the keys, shapes and order of types of torchcell's. x is float32 [N,
+    0] if genes have no column x; reaction_to_genes_indices has -1 for genes that the graph lacks.
     Columns become tensors and lists as in tcbuild.pyg.cell_graph.
 
     Args:

@@ -35,33 +35,19 @@ Part = tuple[Any, npt.NDArray[np.int64]]
 
 
 class Dataset(pyg.Dataset):
-    """Samples as in torchcell's LazySubgraphRepresentation.
-
-    - node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept;
-      pert_mask, its inverse
-    - gene: x; ids_pert and perturbation_indices (int64, ascending) of the deleted genes, without
-      genes that the graph lacks; phenotype_values float32 in COO form, by experiment, then type:
-      phenotype_type_indices (into phenotype_types, the names of `phenotypes`) and
-      phenotype_sample_indices (the experiment's number in its record of a torchcell store,
-      otherwise 0). Missing values are omitted; without any, there is one NaN at 0, 0. Statistics
-      are in `phenotype_stat_*`
-    - reaction: w_growth, if the graph has it
-    - edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
-    - data: sample_id, mask_basis (graph and reaction rule)
+    """Samples with the keys, shapes and values of torchcell's LazySubgraphRepresentation, and
+    sample_id and mask_basis (graph and reaction rule). ids_pert and perturbation_indices lack genes
+    that the graph lacks. Missing phenotypes are omitted; without any, there is one NaN at 0, 0.
 
     Args:
         dataset: a tcbuild.Dataset, a view, or a folder
         phenotypes: the targets, in this order; [] for none. Required if several are no statistics.
             In a dataset of a torchcell store, fitness includes `fitness#2` and so on and is never
-            negative, as in torchcell's schema; calmorph means all calmorph.* of a record, by name;
-            NaN and infinite numbers of the store are kept
+            negative, as in torchcell's schema; calmorph means all calmorph.* of a record, by name
         statistics: of the targets, such as fitness_se (default: those of the manifest)
-        transform: applied to each sample, as in torch_geometric; it may change it
-        graph_processor: torchcell's class that makes samples: Perturbation has genes only, without
-            x and node_ids; DCellGraphProcessor has genes without mask, and of gene_ontology
-            node_ids, num_nodes and go_gene_strata_state, float32 [annotations, 4] of term, gene,
-            stratum and state, 0 where the gene is deleted. Both have perturbed_genes in place of
-            ids_pert
+        transform: applied to each sample, as in torch_geometric
+        graph_processor: torchcell's class that makes samples: also Perturbation, which has genes
+            only, or DCellGraphProcessor, whose batches need `follow_batch=["go_gene_strata_state"]`
 
     Examples:
         >>> samples = tcbuild.torchcell.Dataset("cell/dataset", phenotypes=["fitness"])
