@@ -189,7 +189,7 @@ def _checked_program() -> str:
     if found is None and sys.platform != "linux":
         raise BuildError(
             f"find the program tcbuild: there is none for {sys.platform}",
-            "build on Linux, and copy the dataset: reading and training work here, too",
+            "build on Linux, and copy the dataset",
         )
     if found is None:
         raise BuildError(
