@@ -66,8 +66,8 @@ def keeps(samples: SampleColumns, expression: str) -> npt.NDArray[np.bool_]:
         hint = _backticks(samples, bare) or error.hint
         raise type(error)(f"{doing}: {error.message}", hint) from None
     except Exception as error:  # whatever pandas raises for what it cannot evaluate
-        hint = _backticks(samples, bare) or _SYNTAX
-        raise SettingsError(f"{doing}: {error}"[:1000], hint) from error
+        why = f"{doing}: {error}"[:1000]
+        raise SettingsError(why, _backticks(samples, bare) or _SYNTAX) from error
     kept = np.broadcast_to(np.asarray(found, bool), len(samples._rows))
     if not kept.any():
         raise InputError(
@@ -174,7 +174,7 @@ class _Conditions:
             return "condition"
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.Invert)):
             return "condition"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if isinstance(getattr(node, "func", node), (ast.Attribute, ast.Subscript)):
             values = np.atleast_1d(np.asarray(self._evaluated(node), object))
             return _INFERRED.get(import_module("pandas").api.types.infer_dtype(values))
         parts = [

@@ -10,7 +10,7 @@ import sys
 from fractions import Fraction
 
 import tcbuild
-from tcbuild.errors import DatasetError
+from tcbuild.errors import DatasetError, SettingsError
 
 
 def main() -> None:
@@ -32,7 +32,11 @@ def main() -> None:
     try:
         for word in settings.pop("fractions"):
             part, _, fraction = word.partition("=")
-            settings[part] = Fraction(fraction)
+            try:
+                settings[part] = Fraction(fraction)
+            except (ValueError, ZeroDivisionError):
+                why = f"split {path}: found {word!r}, expected PART=FRACTION"
+                raise SettingsError(why, "write, for example, train=0.8 test=1/5") from None
         parts = tcbuild.open(path).split(**settings)
         parts.save(out)
         for note in parts.notes:

@@ -504,5 +504,6 @@ def test_command(tcbuild, tmp_path):
     assert all(line in done.stdout.splitlines() for line in warnings)
     done = run("train=0.9", "--out", out)
     assert done.returncode != 0 and "add up to 0.9, expected 1\nhint: " in done.stderr
-    done = run("train", "--out", out)
-    assert done.returncode != 0 and "Traceback" not in done.stderr
+    for word in ("train", "train=0,8", "train=1/0"):
+        done = run(word, "--out", out)
+        assert done.returncode == 1 and f"found {word!r}, expected PART=FRACTION" in done.stderr
