@@ -29,6 +29,9 @@ func configured(
 		var overrides []string
 		args, overrides = splitOverrides(mixed)
 		if err := checkArguments(cmd, args); err != nil {
+			if nearest, _ := nearestCommand(cmd, strings.Join(args, " ")); nearest != "" {
+				return unknownCommand(cmd, args[0])
+			}
 			return usageError(cmd, err)
 		}
 		if e.settings, err = conf.Load(e.config, overrides); err != nil {
@@ -57,9 +60,6 @@ func configured(
 	return cmd
 }
 
-// settingOf is the key of a flag's setting.
-func settingOf(flag *pflag.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
-
 // splitOverrides separates overrides, such as key=value, from positional arguments.
 func splitOverrides(mixed []string) (args, overrides []string) {
 	for _, arg := range mixed {
@@ -72,31 +72,19 @@ func splitOverrides(mixed []string) (args, overrides []string) {
 	return args, overrides
 }
 
-// completeSettings makes shells complete settings, and their values if these are few, once the
-// positional arguments are given.
+// completeSettings makes shells complete settings once the positional arguments are given.
 func completeSettings(
-	cmd *cobra.Command, mixed []string, typed string,
+	cmd *cobra.Command, mixed []string, _ string,
 ) (words []string, then cobra.ShellCompDirective) {
 	args, _ := splitOverrides(mixed)
 	if _, required := arguments(cmd); len(args) < required {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	byKey, keys := settableFlags(cmd.Flags())
-	key, _, hasValue := strings.Cut(typed, "=")
-	if !hasValue {
-		for _, key := range keys {
-			words = append(words, key+"=")
-		}
-		return words, cobra.ShellCompDirectiveNoSpace
+	_, keys := settableFlags(cmd.Flags())
+	for _, key := range keys {
+		words = append(words, key+"=")
 	}
-	if _, flag := findFlag(byKey, key); flag != nil {
-		if value, ok := flag.Value.(*flagValue); ok {
-			for _, word := range value.words {
-				words = append(words, key+"="+word)
-			}
-		}
-	}
-	return words, cobra.ShellCompDirectiveDefault
+	return words, cobra.ShellCompDirectiveNoSpace
 }
 
 // setFlags sets the flags that the command line did not set. A setting must be a flag. A file may
@@ -164,7 +152,7 @@ func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []s
 		if flag.Name == "config" || flag.Name == "help" {
 			return
 		}
-		key := settingOf(flag)
+		key := strings.ReplaceAll(flag.Name, "-", "_")
 		byKey[key] = flag
 		keys = append(keys, key)
 	})

@@ -42,16 +42,15 @@ func flagHelp(cmd *cobra.Command) (text string) {
 			others.AddFlag(flag)
 		}
 	})
-	for _, group := range []struct {
-		title string
-		flags *pflag.FlagSet
-	}{{"Flags", others}, {"Flags for reading the table", table},
-		{"Flags of every command", cmd.InheritedFlags()}} {
-		if group.flags.HasAvailableFlags() {
-			text += "\n\n" + group.title + ":\n" +
-				strings.TrimRight(group.flags.FlagUsagesWrapped(helpWidth), "\n")
+	add := func(title string, flags *pflag.FlagSet) {
+		if flags.HasAvailableFlags() {
+			usages := strings.TrimRight(flags.FlagUsagesWrapped(helpWidth), "\n")
+			text += "\n\n" + title + ":\n" + usages
 		}
 	}
+	add("Flags", others)
+	add("Flags for reading the table", table)
+	add("Flags of every command", cmd.InheritedFlags())
 	return text
 }
 

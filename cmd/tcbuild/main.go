@@ -56,7 +56,9 @@ func ended(ctx context.Context, e *env, err error) int {
 	if code, silent := errors.AsType[exitCode](err); silent {
 		return int(code)
 	}
-	err = exitReason(ctx, err)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = context.Cause(ctx) // what interrupted the command
+	}
 	if e.logFormat == jsonLog {
 		logError(e.stderr, err)
 	} else {
@@ -69,15 +71,6 @@ func ended(ctx context.Context, e *env, err error) int {
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
-
-// exitReason is the error as the program prints it: commands return ctx.Err(), and the cause says
-// what interrupted them.
-func exitReason(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
 
 // printError prints an error on one line and its hint, if any, on a second one.
 func printError(stderr *printable, err error) {

@@ -112,25 +112,35 @@ func group(cmd *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		var names, words []string
-		of := make(map[string]string) // a word that a user may type
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
-				names = append(names, sub.Name())
-				for _, word := range append(sub.SuggestFor, sub.Name()) {
-					words, of[word] = append(words, word), sub.Name()
-				}
-			}
-		}
-		hint := "the commands are " + strings.Join(names, ", ")
-		// not zsh misspelled
-		otherShell := slices.Contains([]string{"ksh", "csh", "tcsh", "sh", "dash"}, args[0])
-		if python := pythonCommands[args[0]]; python != "" {
-			hint = "run " + python + " --help"
-		} else if nearest := of[fault.Nearest(args[0], words)]; nearest != "" && !otherShell {
-			hint = "did you mean '" + cmd.CommandPath() + " " + nearest + "'?"
-		}
-		return fault.New(fault.Usage, hint, "%sunknown command %q", prefix(cmd), args[0])
+		return unknownCommand(cmd, args[0])
 	}
 	return cmd
+}
+
+func unknownCommand(cmd *cobra.Command, word string) error {
+	nearest, names := nearestCommand(cmd, word)
+	hint := "the commands are " + strings.Join(names, ", ")
+	if python := pythonCommands[word]; python != "" {
+		hint = "run " + python + " --help"
+	} else if nearest != "" {
+		hint = "did you mean '" + cmd.CommandPath() + " " + nearest + "'?"
+	}
+	return fault.New(fault.Usage, hint, "%sunknown command %q", prefix(cmd), word)
+}
+
+// nearestCommand returns the subcommand that a user who types a word may mean, "" for none, and the
+// names of all.
+func nearestCommand(cmd *cobra.Command, word string) (nearest string, names []string) {
+	var words []string
+	of := make(map[string]string)
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+		for _, word := range append(sub.SuggestFor, sub.Name()) {
+			words, of[word] = append(words, word), sub.Name()
+		}
+	}
+	if !slices.Contains([]string{"ksh", "csh", "tcsh", "sh", "dash"}, word) { // zsh misspelled
+		nearest = of[fault.Nearest(word, words)]
+	}
+	return nearest, names
 }
