@@ -82,13 +82,13 @@ def string_actions(graph, f):
 
 def string_dango(graph, f, names="list.txt"):
     """Pairs of line numbers of `names`, as DANGO has STRING 9.1."""
-    pairs = sources.table(f, columns=["a", "b", "score"], numbers=["score"])
+    lines = {str(line): gene for line, gene in enumerate(open(names).read().split(), 1)}
     sources.add_edges(
         graph,
         "string9_1",
-        sources.with_lines(pairs, ["a", "b"], names),
-        src="a",
-        dst="b",
+        sources.table(f, columns=["a", "b", "score"], numbers=["score"]),
+        src=pl.col("a").replace_strict(lines),
+        dst=pl.col("b").replace_strict(lines),
         weight="score",
         where=pl.col("score") != 0,
         undirected=True,

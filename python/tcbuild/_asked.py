@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -54,9 +53,7 @@ class Asked:
         seed: int = 0,
         stratify: str | None = None,
         straddling: Literal["drop", "parts"] = "drop",
-        wildtypes: Literal["split", "whole"] = "split",
         hold_out: Any = None,
-        pin: Mapping[str, str] | None = None,
         **fractions: float,
     ) -> Parts:
         """Splits the samples at random. Parts depend on the seed and the samples, not on their
@@ -72,11 +69,8 @@ class Asked:
             stratify: a column, or perturbation-count: the fractions hold within each of its values
             straddling: by gene, `parts` keeps samples with genes of several parts in parts of their
                 own: test_unseen1 has a gene of test and 1 gene that no sample of train has
-            wildtypes: `split` splits samples without perturbations separately; `whole` keeps them
-                together, by gene in the first part
-            hold_out: samples for test: a boolean array [N], "column=value", or a list of these
-                texts; or a mapping of parts to them
-            pin: sample_id to part; the samples bring those that must stay with them
+            hold_out: samples for test: a boolean array [N], or an expression of `where`; or a
+                mapping of parts to them
             **fractions: of the samples, or of the units, by part; they add up to 1. Without any,
                 train gets what is not held out
 
@@ -90,14 +84,12 @@ class Asked:
         """
         self._check_stored("split")
         found = Split(self, by, fractions or ({} if hold_out is None else {"train": 1}), seed)
-        found.check(straddling, wildtypes, stratify, hold_out)
+        found.check(straddling, stratify, hold_out)
         if hold_out is not None:
             found.hold_out(hold_out)
-        if pin:
-            found.pin(pin)
         if stratify is not None:
             found.stratify(stratify)
-        return found.draw(wildtypes == "whole", straddling == "parts")
+        return found.draw(straddling == "parts")
 
     def parts(self, path: str | os.PathLike[str]) -> Parts:
         """The parts that parts.save wrote, for any variant of the same input. A view gets its

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -28,18 +28,11 @@ _PRIVATE = (
     r"|(^|[\s\"'(=:,;])(~[\w.-]*/|\w:\\|file:/)|\w://[^/\s]*@"
     r"|(?i:\w://\S*[?&][^=&\s]*(token|sig|key|secret|password|credential)[^=&\s]*=)"
 )
-_TYPES = {"string": "TEXT", "int": "INTEGER", "uint": "INTEGER", "float": "FLOAT"}
-_TYPES |= {
-    "double": "FLOAT",
-    "halffloat": "FLOAT",
-    "bool": "BOOL",
-}  # Croissant's by Arrow's, without the width
+# Croissant's types by Arrow's, without the width. Others are TEXT.
+_TYPES = {"int": "INTEGER", "uint": "INTEGER", "bool": "BOOL"}
+_TYPES |= dict.fromkeys(("float", "double", "halffloat"), "FLOAT")
 _CARD = """---
-pretty_name: {pretty_name}
-{license_id}
-tags: [biology, graph, tcbuild]
-configs:
-{configs}
+{about_card}
 ---
 # {name}
 
@@ -99,27 +92,44 @@ def publish(
             f"publish {whole.path}: found a view, combinations or a URL, expected a whole dataset",
             "publish a dataset's folder; to leave samples out, build it with where=…",
         )
+    known = ("program", "options", "inputs", "phenotypes", "logical_content")
+    about = {key: whole.manifest[key] for key in known}
+    about["inputs"] = [file for files in about["inputs"].values() for file in files or []]
+    _refuse_private("manifest.json", "its options", pa.array([json.dumps(about)]))
+    about |= {"name": name, "license": license}
+    about["creators"] = [creators] if isinstance(creators, str) else list(creators)
+    about["description"] = (
+        f"A cell graph under gene deletions: {len(whole):,} samples, each with the genes that it "
+        "deletes, what was measured, and what it removes from the graph"
+    )
     with new_folder(Path(folder), "publish") as (made, out):
         write_parquet(whole, made)
         files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*.parquet"))
         files.sort(key=lambda file: file != "samples.parquet")  # the first table is the default
         tables = {_config(file): file for file in files}
         for file in files:
-            _refuse_private(file, made / file)
-        known = ("program", "options", "inputs", "phenotypes", "logical_content")
-        about = _public({key: whole.manifest[key] for key in known}) | {
-            "name": name,
-            "license": license,
-            "creators": [creators] if isinstance(creators, str) else list(creators),
-            "description": f"A cell graph under gene deletions: {len(whole):,} samples, each with "
-            "the genes that it deletes, what was measured, and what it removes from the graph",
-        }
-        about["inputs"] = [file for files in about["inputs"].values() for file in files or []]
+            for batch in import_module("pyarrow.parquet").ParquetFile(made / file).iter_batches():
+                for column, texts in zip(batch.schema.names, batch.columns):
+                    _refuse_private(file, f"column {column!r}", texts)
         (made / "README.md").write_text(_card(about, tables), encoding="utf-8")
         described = json.dumps(_croissant(mlcroissant, about, tables, made), indent=2)
         (made / "croissant.json").write_text(described + "\n", encoding="utf-8")
         mlcroissant.Dataset(made / "croissant.json")  # an error if it is not valid
     return out
+
+
+def _refuse_private(file: str, where: str, texts: pa.Array) -> None:
+    while pa.types.is_list(texts.type):
+        texts = texts.flatten()
+    if not pa.types.is_string(texts.type):
+        return
+    private = import_module("pyarrow.compute").match_substring_regex(texts, _PRIVATE)
+    if found := texts.filter(private).to_pylist():
+        raise InputError(
+            f"publish {file}: found {found[0]!r} in {where}, expected neither absolute paths nor "
+            "addresses with credentials",
+            "build the dataset again without the column, or with other texts",
+        )
 
 
 def _config(file: str) -> str:
@@ -128,55 +138,18 @@ def _config(file: str) -> str:
     return re.sub(r'[<>:\\|?*"]', lambda refused: quote(refused[0]), name)
 
 
-def _public(value: Any) -> Any:
-    """A value of the manifest with base names in place of paths, and addresses without passwords
-    and queries.
-    """
-    if isinstance(value, dict):
-        return {key: _public(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_public(entry) for entry in value]
-    if not isinstance(value, str):
-        return value
-    if re.match(r"(file:/|[/~]|\w:\\)", value):
-        return PurePath(value.replace("\\", "/")).name
-    value = re.sub(r"(\w://)(?:[^/\s]*@)?([^\s?#\"']*)(?:[?#][^\s\"']*)?", r"\1\2", value)
-    start = r"(?:~[\w.-]*|\w:)?[/\\]"
-    quoted = rf"(?<=[\"']){start}(?:[^/\\\"']+[/\\])+"  # may have spaces
-    folders = r"(?:[^\s/\\\"']+[/\\])"
-    unit = rf"(?!(?<=\s)/(?!(?:{_ROOTS})/){folders}(?!{folders}))"  # such as g /L/h
-    return re.sub(rf"{quoted}|(?<![\w:/.]){unit}{start}{folders}+", "", value)
-
-
-def _refuse_private(file: str, path: Path) -> None:
-    parquet, compute = import_module("pyarrow.parquet"), import_module("pyarrow.compute")
-    for batch in parquet.ParquetFile(path).iter_batches():
-        for name, column in zip(batch.schema.names, batch.columns):
-            texts = column
-            while pa.types.is_list(texts.type):
-                texts = texts.flatten()
-            if not pa.types.is_string(texts.type):
-                continue
-            if found := texts.filter(compute.match_substring_regex(texts, _PRIVATE)).to_pylist():
-                raise InputError(
-                    f"publish {file}: found {found[0]!r} in column {name!r}, expected neither "
-                    "absolute paths nor addresses with credentials",
-                    "build the dataset again without the column, or with other texts",
-                )
-
-
 def _card(about: dict[str, Any], tables: dict[str, str]) -> str:
-    configs = [
-        f"- config_name: {json.dumps(name)}\n  data_files: {json.dumps(glob.escape(file))}"
-        for name, file in tables.items()
+    """README.md; what catalogues read of it is JSON, which is YAML, too."""
+    configs: list[dict[str, Any]] = [
+        {"config_name": name, "data_files": glob.escape(file)} for name, file in tables.items()
     ]
-    license_id = f"license: {about['license'].lower()}"
+    configs[0]["default"] = True
+    license = {"license": about["license"].lower()}
     if "://" in about["license"]:
-        license_id = f"license: other\nlicense_link: {about['license']}"
+        license = {"license": "other", "license_link": about["license"]}
+    card = {"pretty_name": about["name"], "tags": ["biology", "graph", "tcbuild"]} | license
     texts = {
-        "pretty_name": json.dumps(about["name"]),
-        "license_id": license_id,
-        "configs": "\n".join([configs[0] + "\n  default: true", *configs[1:]]),
+        "about_card": json.dumps(card | {"configs": configs}, indent=2, ensure_ascii=False),
         "creators": ", ".join(about["creators"]),
         "options": json.dumps(about["options"]),
         "inputs": "\n".join(

@@ -162,7 +162,6 @@ SOURCES = {  # what examples of sources read
     "genes.tsv": "id\tsymbol\nG1\tA\nG2\tB\nG3\tC\n",
     "features.tab": "S1\tORF" + 14 * "\t" + "\n",
     "links.txt": "a b score\nG1 G2 0.5\n",
-    "list.txt": "G1\nG2\nG3\n",
     "ends.csv": "a,b\nA,B\nC,A\nB,C\n",
     "uniprot.tsv": "gene\taccession\nG1\tP1\n",
     "regulation.tsv": "\tA\tB\nC\t0\t1\n",
@@ -178,7 +177,7 @@ def of_sources(folder: Path, sources: Any) -> dict[str, Any]:
     for name, text in SOURCES.items():
         (folder / name).write_text(text)
     graph, key = sources.genes("genes.tsv", "id", aliases=["symbol"]), ("gene", "own", "gene")
-    rows = sources.with_lines(sources.table("ends.csv", numbers=[]), [], "list.txt")
+    rows = sources.table("ends.csv")
     sources.add_edges(graph, "own", rows.with_columns(score=1), src="a", dst="b",
                       weight="score", undirected=True)  # fmt: skip
     return {"graph": graph, "key": key, "pl": import_module("polars")}

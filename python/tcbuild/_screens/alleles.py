@@ -172,32 +172,20 @@ class Alleles:
         return allele.lower() != owner.lower()
 
     def _several(self, name: str) -> tuple[str, ...]:
-        """The genes of a name that names several, whatever else it has: YAL001C_YAL002W. Taken for
+        """Two genes of a name that names several, whatever else it has: YAL001C_YAL002W. Taken for
         an allele of the first, it would delete that gene alone.
         """
-        if not self._is_name(name):
-            for at, separator in enumerate(name):
-                if separator in _SEPARATORS and self._is_name(name[:at]):
-                    if others := self._genes_behind(name[at:]):
-                        return (name[:at], *others)
+        cuts = [at for at, sign in enumerate(name) if sign in _SEPARATORS]
+        if not cuts or self._is_name(name):
+            return ()
+        for first in (at for at in cuts if self._is_name(name[:at])):
+            for start in (at + 1 for at in cuts if at >= first):
+                hyphen = "-" in name[len(name[:start].rstrip(_SEPARATORS)) : start]
+                for end in (at for at in (len(name), *reversed(cuts)) if at > start):
+                    is_allele = hyphen and name[end : end + 1] == "-"  # as in sdo1-VMA1-ts
+                    if not is_allele and self._is_second(name[start:end], hyphen):
+                        return name[:first], name[start:end]
         return ()
-
-    def _genes_behind(self, rest: str) -> list[str]:
-        """The genes in what follows the first one, each the longest name between separators."""
-        genes = []
-        while rest:
-            part = rest.lstrip(_SEPARATORS)
-            hyphen = "-" in rest[: len(rest) - len(part)]
-            end = taken = len(part)
-            while end > 0:
-                taken = end
-                is_allele = hyphen and part[end : end + 1] == "-"  # as in sdo1-VMA1-ts
-                if not is_allele and self._is_second(part[:end], hyphen):
-                    genes.append(part[:end])
-                    break
-                end = max(part.rfind(separator, 0, end) for separator in _SEPARATORS)
-            rest = part[taken:]
-        return genes
 
     def _is_second(self, part: str, hyphen: bool) -> bool:
         """Whether a part of a name is another gene, and not a strain (dma1, not DMA1) or a

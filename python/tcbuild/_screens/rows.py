@@ -53,7 +53,7 @@ def refuse_several(mentions: Iterable[Mention], doing: str) -> None:
     for one in mentions:
         if one.several:
             raise InputError(
-                f"{doing}: found {one.text!r}, which names {len(one.several)} genes, "
+                f"{doing}: found {one.text!r}, which names several genes, "
                 f"{' and '.join(map(repr, one.several))}, expected the name of one gene",
                 "name each gene in a column of its own; to drop such samples, set "
                 "drop_several=True",

@@ -7,8 +7,8 @@ dict of polars tables, for tcbuild.build and write (extra `sources`).
 from tcbuild.errors import missing_package as _missing_package
 
 try:
-    from tcbuild.sources._edges import add_edges, rewire, top
-    from tcbuild.sources._files import matrix, table, with_lines
+    from tcbuild.sources._edges import add_edges
+    from tcbuild.sources._files import matrix, table
     from tcbuild.sources._genes import add_names, genes, sgd_features
     from tcbuild.sources._graph import Graph, write
     from tcbuild.sources._human import human
@@ -28,11 +28,8 @@ __all__ = [
     "genes",
     "human",
     "matrix",
-    "rewire",
     "sgd_features",
     "table",
-    "top",
-    "with_lines",
     "write",
     "yeast",
 ]

@@ -1,11 +1,10 @@
-"""Edges of tables, and what is made of them."""
+"""Edges of tables."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from tcbuild._graph.graph import ends_of
@@ -105,58 +104,3 @@ def _resolved(
     why = UNKNOWN if ends_of(made) == ("gene", "gene") else NO_NODE
     several = int((lost & is_ambiguous).sum())
     return found.filter(~lost), {why: int(lost.sum()) - several, AMBIGUOUS: several}, unknown
-
-
-def top(edges: pl.DataFrame, n: int, weight: str, *, undirected: bool) -> pl.DataFrame:
-    """The heaviest edges of each target; among equal weights, the first.
-
-    Args:
-        edges: a table of the graph
-        n: how many each target keeps
-        weight: a column; missing weights come last
-        undirected: whether both ends are targets, and either end keeps an edge
-
-    Examples:
-        >>> graph[key] = tcbuild.sources.top(graph[key], 20, "score", undirected=True)
-    """
-    weights = edges.select("src", "dst", w=pl.col(weight).fill_nan(None)).with_row_index("row")
-    ranked = weights.sort(["w", "row"], descending=[True, False], nulls_last=True)
-    targets = pl.concat_list("src", "dst").list.unique() if undirected else pl.concat_list("dst")
-    best = ranked.select("row", node=targets).explode("node").group_by("node").head(n)
-    return edges[best["row"].unique().sort()]
-
-
-def rewire(edges: pl.DataFrame, *, undirected: bool, seed: int = 0) -> pl.DataFrame:
-    """Randomizes edges by swapping targets, ten attempts per edge. Nodes keep their degrees; swaps
-    that would make a self loop or repeat an edge are skipped.
-
-    Args:
-        edges: a table of the graph
-        undirected: otherwise, nodes keep their degrees as sources and as targets
-        seed: of the random numbers
-
-    Examples:
-        >>> graph[key] = tcbuild.sources.rewire(graph[key], undirected=True)
-    """
-    src, dst = edges["src"].to_list(), edges["dst"].to_list()
-
-    def key(a: str, b: str) -> tuple[str, str]:
-        return (b, a) if undirected and a > b else (a, b)
-
-    there = Counter(map(key, src, dst))
-    rows = np.array([k for k in range(len(src)) if src[k] != dst[k]], int)
-    random = np.random.default_rng(seed)
-    tries = random.choice(rows, (10 * len(rows), 2)).tolist() if len(rows) else []
-    for (i, j), turn in zip(tries, random.random(len(tries)) < 0.5, strict=True):
-        a, b, c, d = src[i], dst[i], src[j], dst[j]
-        if undirected and turn:  # otherwise, sources would stay sources
-            c, d = d, c
-        new, other = key(a, d), key(c, b)
-        makes_loop = a == d or c == b
-        repeats = new == other or there[new] > 0 or there[other] > 0
-        if makes_loop or repeats:
-            continue
-        there.subtract([key(a, b), key(c, d)])
-        there.update([new, other])
-        src[i], dst[i], src[j], dst[j] = a, d, c, b
-    return edges.with_columns(pl.Series("src", src), pl.Series("dst", dst))

@@ -127,33 +127,6 @@ def matrix(
     return rows.explode("column", "weight")
 
 
-def with_lines(
-    table: pl.DataFrame, columns: Sequence[str], file: str | os.PathLike[str]
-) -> pl.DataFrame:
-    """Replaces line numbers of a list by its lines.
-
-    Args:
-        table: of polars
-        columns: with the numbers, from 1
-        file: the list, with a gene per line
-
-    Examples:
-        >>> pairs = pl.DataFrame({"a": [1, 2], "b": [2, 3]})
-        >>> pairs = tcbuild.sources.with_lines(pairs, ["a", "b"], "list.txt")
-    """
-    lines = read_csv(file, has_header=False).to_series(0)
-    for column in columns:
-        numbers = table[column].cast(pl.Int64, strict=False)
-        if len(bad := (~numbers.is_between(1, len(lines))).fill_null(True).arg_true()):
-            raise InputError(
-                f"read row {bad[0] + 1}, column {column}: found {table[column][bad[0]]!r}, "
-                f"expected a line of {file}, 1 to {len(lines)}",
-                "check that the list belongs to the table",
-            )
-        table = table.with_columns(lines.gather(numbers - 1).alias(column))
-    return table
-
-
 def read_csv(
     file: Any, separator: str | None = None, quote: str | None = None, **options: Any
 ) -> pl.DataFrame:

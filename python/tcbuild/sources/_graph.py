@@ -44,9 +44,7 @@ class Graph(dict[Any, pl.DataFrame]):
     def __init__(self, genes: Iterable[str], ignore_case: bool = False):
         super().__init__()
         self["gene"] = pl.DataFrame({"id": [*genes]}, {"id": pl.String})
-        self.names = pl.DataFrame(
-            [(gene, "", []) for gene in self["gene"]["id"]], _NAMES, orient="row"
-        )
+        self.names = pl.DataFrame([(id, "", []) for id in self["gene"]["id"]], _NAMES, orient="row")
         self.ignore_case = ignore_case
         self.account = Account()
         self.downloads: list[dict[str, Any]] = []
@@ -74,8 +72,8 @@ class Graph(dict[Any, pl.DataFrame]):
         outside = known.join(genes, on="id", how="anti", maintain_order="left")
         if len(outside) or (known["name"] != "").any() or known["aliases"].list.len().sum():
             absent = [column for column in ("name", "aliases") if column not in genes.columns]
-            of_genes = known.select("id", *absent)
-            genes = genes.join(of_genes, on="id", how="left", maintain_order="left")
+            own = known.select("id", *absent)
+            genes = genes.join(own, on="id", how="left", maintain_order="left")
             genes = genes.with_columns(
                 pl.col("name").fill_null(""), pl.col("aliases").fill_null([])
             )
@@ -108,9 +106,9 @@ class Graph(dict[Any, pl.DataFrame]):
             _tables.write_table(others, folder / "names/gene.arrow")
         if self.ignore_case:
             (folder / "graph.json").write_text('{"ignore_case": true}\n')
-        sources = {"sources": self.account, "downloads": self.downloads}
-        text = json.dumps(sources, indent=1, ensure_ascii=False)
-        (folder / "sources.json").write_text(text + "\n", encoding="utf-8")
+        about = {"sources": self.account, "downloads": self.downloads}
+        text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+        (folder / "sources.json").write_text(text, encoding="utf-8")
         return names
 
 

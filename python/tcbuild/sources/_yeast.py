@@ -10,7 +10,7 @@ import polars as pl
 
 from tcbuild.sources._downloads import fetch
 from tcbuild.sources._edges import add_edges
-from tcbuild.sources._files import matrix, table, with_lines
+from tcbuild.sources._files import matrix, table
 from tcbuild.sources._genes import genes, sgd_features
 from tcbuild.sources._graph import Graph
 from tcbuild.sources._models import add_model
@@ -50,13 +50,15 @@ def yeast(data: str | os.PathLike[str]) -> Graph:
         add_edges(graph, relation, cells, where=pl.col("weight") != 0, **regulates)
         del cells  # such tables are large
 
-    # STRING v9.1 (2013) as DANGO ships it: lines of a list of genes, and probabilities from 0 to 1.
+    # STRING v9.1 (2013) as DANGO ships it: numbers of lines of a list of genes, and probabilities.
     dango = data / "string_v9.1_dango"
-    scored: Any = {"src": "a", "dst": "b", "weight": "score", "undirected": True}
+    listed = enumerate((dango / "yeast_string_genes.txt").read_text().splitlines(), 1)
+    genes_of = {str(line): gene for line, gene in listed}
+    src, dst = (pl.col(end).replace_strict(genes_of) for end in ("a", "b"))
+    scored: Any = {"src": src, "dst": dst, "weight": "score", "undirected": True}
     for channel in ["neighborhood", "fusion", "cooccurence", "database"]:
         scores = dango / f"yeast_string_{channel}_adjacency.txt.gz"
         links = table(scores, columns=["a", "b", "score"], numbers=["score"])
-        links = with_lines(links, ["a", "b"], dango / "yeast_string_genes.txt")
         add_edges(graph, f"string9_1_{channel}", links, where=pl.col("score") != 0, **scored)
 
     # STRING v12.0 (2023), the physical subnetwork, direct evidence only. Scores are probabilities
