@@ -57,8 +57,7 @@ class Asked:
         **fractions: float,
     ) -> Parts:
         """Splits the samples at random. Parts depend on the seed and the samples, not on their
-        order, and are the same on every machine. print(parts) warns of parts that miss their
-        fraction by a tenth.
+        order, and are the same on every machine.
 
         Args:
             by: what parts do not share: sample (ids), genotype (sets of perturbed genes), gene
@@ -66,13 +65,13 @@ class Asked:
                 pair (pairs of genes), or a column (its values). By component and pair, samples that
                 share one, directly or through others, stay together
             seed: chooses the parts
-            stratify: a column, or perturbation-count: the fractions hold within each of its values
-            straddling: by gene, `parts` keeps samples with genes of several parts in parts of their
-                own: test_unseen1 has a gene of test and 1 gene that no sample of train has
+            stratify: a column, or perturbation-count: the fractions hold within each value
+            straddling: by gene, `parts` keeps samples with genes of several parts: test_unseen1 has
+                a gene of test and 1 gene that train lacks
             hold_out: samples for test: a boolean array [N], or an expression of `where`; or a
                 mapping of parts to them
-            **fractions: of the samples, or of the units, by part; they add up to 1. Without any,
-                train gets what is not held out
+            **fractions: of the samples, by part; they add up to 1. Without any, train gets what is
+                not held out. print(parts) warns of parts that miss theirs by a tenth
 
         Raises:
             SettingsError: a ValueError: settings are wrong

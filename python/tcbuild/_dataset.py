@@ -36,13 +36,11 @@ from tcbuild.errors import unknown_name
 
 
 def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
-    """Opens a dataset's folder. It reads only the manifest; other files are opened, and checked, at
-    their first use.
+    """Opens a dataset. Files are opened, and checked, at their first use.
 
     Args:
-        path: a folder, or with the package fsspec its URL: s3://bucket/cell, https://host/cell. Of
-            a URL only the bytes that are needed are read, and checked, at each use; to train, copy
-            it
+        path: a folder, or with the package fsspec a URL (s3://bucket/cell, https://host/cell), of
+            which only the needed bytes are read
         check: `digest` first compares the SHA-256 of every file: 1 s per 1 to 2 GB and core
 
     Raises:
@@ -100,31 +98,20 @@ class Phenotype(NamedTuple):
 
 
 class Dataset(Asked, SampleColumns):
-    """A dataset on disk, or a view of one: a sequence of samples. `tcbuild.open` opens one.
-
-    A slice, a list of indices or a boolean array gives a view: a Dataset of these samples, in this
-    order, that shares all else. Views of views are views of the whole dataset, and `indices` says
-    which samples of it they have.
-
-    All masks follow each other in canonical order; mask i has `mask_sizes[i]` positions. 1 keeps, 0
-    removes.
-
-    It may be used from any number of threads, and in forked processes; pickling stores only its
-    path, and the indices of a view. Everything read from disk is checked: a damaged file or record
-    is a DatasetError that names it.
+    """A dataset on disk, or a view of one: a sequence of samples. An index gives a Sample; a slice,
+    a list of indices or a boolean array a view. Threads and forked processes may share it.
 
     Args:
-        path: as of `tcbuild.open`
+        path: as of tcbuild.open
 
     Attributes:
         path: its folder or URL
         variant: incidence, indices, full-masks, or combinations
-        codec: how the variant stores masks, None if it stores none
+        codec: how the variant stores masks, or None
         phenotypes: what the manifest says of each, by name
         phenotype_names: their order in arrays
-        attribute_names: names of the samples' attributes, such as medium
-        kinds: names of the kinds of perturbations, such as deletion, sorted; Sample.perturbed_kinds
-            has their indices. Empty in a set that does not say
+        attribute_names: such as medium
+        kinds: of perturbations, such as deletion; Sample.perturbed_kinds are their indices
         mask_names: node and edge types, in canonical order
         mask_sizes: positions of each mask
 
@@ -246,29 +233,23 @@ class Dataset(Asked, SampleColumns):
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
-        """The index of each sample in the whole dataset, which Sample.index is too."""
+        """The index of each sample in the whole dataset."""
         return as_array(self._rows).copy()
 
     def phenotype(self, name: str) -> npt.NDArray[np.float64]:
-        """A phenotype of all samples.
+        """A phenotype of all samples: float64 [N], NaN if missing.
 
         Args:
             name: one of phenotype_names
-
-        Returns:
-            float64 [N], NaN if missing. The caller owns the array.
         """
         return self._column("phenotype", name, self.phenotype_names)
 
     def attribute(self, name: str) -> npt.NDArray[Any]:
-        """An attribute of all samples.
+        """An attribute of all samples: texts as objects [N], None if missing, or float64 [N], NaN
+        if missing.
 
         Args:
             name: one of attribute_names
-
-        Returns:
-            Text as objects [N], None if missing, or float64 [N], NaN if missing. The caller owns
-            the array.
         """
         return self._column("attribute", name, self.attribute_names)
 
@@ -283,8 +264,7 @@ class Dataset(Asked, SampleColumns):
         return bool(self._attributes[attribute] == "text")
 
     def categories(self, attribute: str) -> list[str]:
-        """The different texts of an attribute, sorted; of a view, those of the whole dataset. They
-        are read once: 1 ms for 65,536 samples.
+        """The different texts of an attribute, sorted; of a view, those of the whole dataset.
 
         Args:
             attribute: one of text
@@ -316,7 +296,7 @@ class Dataset(Asked, SampleColumns):
         return Statistics.of(self.phenotype(phenotype), quantiles)
 
     def gene_index(self, gene: str) -> int:
-        """The index in `genes` of the gene that a name means.
+        """The index of a gene in `genes`.
 
         Args:
             gene: its id, or another name that the graph has
@@ -329,13 +309,11 @@ class Dataset(Asked, SampleColumns):
         return self._cell.names.index(gene)
 
     def deletes(self, *genes: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete all of some genes; they may delete others.
+        """Which samples delete all of some genes, and maybe others: bool [N]. `deletes_any` selects
+        those that delete at least one.
 
         Args:
-            *genes: any of their names, as in gene_index
-
-        Returns:
-            bool [N]. The caller owns the array.
+            *genes: any of their names
 
         Examples:
             >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
@@ -344,13 +322,10 @@ class Dataset(Asked, SampleColumns):
         return found
 
     def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete at least one of some genes.
+        """Which samples delete at least one of some genes: bool [N].
 
         Args:
-            *genes: any of their names, as in gene_index
-
-        Returns:
-            bool [N]. The caller owns the array.
+            *genes: any of their names
 
         Examples:
             >>> others = dataset[~dataset.deletes_any("YCR001W", "YFL001W")]
@@ -368,20 +343,19 @@ class Dataset(Asked, SampleColumns):
         seed: int = 0,
         missing: Literal["error", "mark"] = "error",
     ) -> npt.NDArray[np.int64]:
-        """For each sample the index of a control: a sample of this dataset or view that perturbs no
-        gene and has the same attributes `by`, chosen at random by seed and the sample's index in
-        the whole dataset.
+        """For each sample the index of a random control: a sample here that perturbs no gene and
+        agrees in some attributes.
 
         Args:
-            by: names of attributes. A missing attribute is a value of its own
-            seed: another one chooses other controls
-            missing: `mark` gives -1 for samples without such a control, an error otherwise
+            by: these attributes. A missing value is a value of its own
+            seed: chooses the controls, with the sample's index in the whole dataset
+            missing: `mark` gives -1 to samples without a control
 
         Returns:
             int64 [N].
 
         Raises:
-            ValueError: counts the samples without such a control
+            ValueError: counts the samples without a control
 
         Examples:
             >>> control = screen.controls(by=["medium"])
@@ -395,26 +369,20 @@ class Dataset(Asked, SampleColumns):
     def combinations(
         self, genes: Iterable[Any], k: int | None = None, *, size: int | None = None
     ) -> Dataset:
-        """All combinations of k genes as a dataset of this one's graph and reaction rule, in the
-        order of itertools.combinations(genes, k). Samples are computed when they are asked for,
-        and nothing is stored: 10 million samples per second in order, 4 million at random.
+        """All combinations of k genes as a dataset, in the order of itertools.combinations. Samples
+        are computed when they are asked for: 10 million per second in order, 4 million at random.
+        Their index in the whole dataset is their number, and as text their id.
 
-        With size in place of k, genes are classes (genes, least, most), which may overlap: of these
-        combinations of all their genes, those that have from least to most genes of each class. A
-        gene of several classes counts in each. The order is that of the genes as classes list them,
-        each where it comes first.
-
-        A sample's index in the whole dataset is its number in that order, and as text its id. There
-        are no phenotypes and no attributes.
+        With size in place of k, genes are classes (genes, least, most), which may overlap:
+        combinations of all their genes have from least to most genes of each class.
 
         Args:
-            genes: names, as for gene_index, or indices, each once; or a list of classes
+            genes: names or indices, each once; or a list of classes
             k: genes of each combination
             size: genes of each combination of classes
 
         Examples:
             >>> triples = dataset.combinations(dataset.genes, 3)[:10_000]
-            >>> genes, ptr, _ = triples.perturbations(range(4096))
             >>> classes = [(dataset.genes[:9], 1, 2), (dataset.genes[5:20], 1, 2)]
             >>> len(dataset.combinations(classes, size=3))
             605
@@ -436,11 +404,10 @@ class Dataset(Asked, SampleColumns):
         )
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> Path:
-        """Writes the samples and the graph as Parquet files: samples.parquet, nodes/TYPE.parquet
-        and edges/TYPE.parquet. It holds 2,048 samples in memory: 256 MB for a yeast graph.
-
-        Each has its id, the ids (genes) and names of its deleted genes, phenotypes, attributes, and
-        for each type of nodes and edges the list removed_TYPE of the rows, from 0, that it removes.
+        """Writes samples.parquet, nodes/TYPE.parquet and edges/TYPE.parquet. A sample has its id,
+        the ids (genes) and names of its deleted genes, phenotypes, attributes, and per type of
+        nodes and edges the rows that it removes, from 0: removed_TYPE. Takes 256 MB of memory for a
+        yeast graph.
 
         Args:
             folder: to create
@@ -483,7 +450,7 @@ class Dataset(Asked, SampleColumns):
     @property
     def incidence(self) -> dict[str, CSR]:
         """Per edge type, the positions of the edges that go with each gene, then with each
-        reaction, built from the graph.
+        reaction.
         """
         return self._cell.incidence
 

@@ -163,13 +163,11 @@ def matrix(
         table: of pandas, polars or pyarrow. Its first column, or index of texts, names rows; |
             joins several genes if columns are conditions
         graph: a folder, or tables by type
-        columns_are: `genes` for double mutants, or `conditions` (default; an error if columns are
-            named like genes)
+        columns_are: `genes` for double mutants, or `conditions` (default)
         triangle: the measured half, `upper` (right of the gene's own column) or `lower`; or `both`,
             to keep (a, b) and (b, a). By default, the first of two equal cells is kept, and a
             triangle of a single value is an error
         partial_loss: columns named heterozygous, HIP, DAmP or hypomorph count as deletions
-            (default: an error)
         alleles: kinds of allele that count as deletions, of deletion, damp, ts and other; names may
             be of yeast's strains and alleles (YAL001C_tsq508, cdc28-4)
         drop_several: drop cells with a name of several genes, such as KLRC4-KLRK1
@@ -179,7 +177,8 @@ def matrix(
         genes, condition; and the account.
 
     Raises:
-        InputError: the matrix may mean something else than it seems to
+        InputError: the matrix may mean something else than it seems to, such as columns named like
+            genes or heterozygous, and no argument says so
 
     Examples:
         >>> half = pd.DataFrame({"orf": ["YAL001C", "YBL001C"], "YAL001C": [None, 2.0]})

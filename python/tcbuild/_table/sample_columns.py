@@ -145,12 +145,12 @@ class SampleColumns:
         return table.take(np.argsort(order)) if np.any(np.diff(order) < 0) else table
 
     def to_pandas(self, columns: Sequence[str] | None = None, names: bool = False) -> Any:
-        """The samples as a pandas DataFrame: attributes of text as categories.
+        """The samples as a pandas DataFrame: attributes of text as categories. to_polars and
+        to_arrow give other tables.
 
         Args:
-            columns: names of those wanted, in this order; None for all
-            names: whether perturbation_indices has the names of the deleted genes, or the ids of
-                genes without one, in place of indices
+            columns: names of columns, in this order (default: all)
+            names: names (or ids) in place of indices in perturbation_indices
 
         Examples:
             >>> frame = dataset.to_pandas(["sample_id", "fitness"])

@@ -45,12 +45,12 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
         deleted_ptr: int64 [B + 1], sample b deletes `deleted[ptr[b]:ptr[b + 1]]`
         deleted_batch: int64 [K], the sample of each deleted gene
         phenotypes: float64 [B, P], NaN if missing: all numbers of the perturbation set, also
-            p-values and standard errors. Choose targets by name: `batch.phenotype("fitness")`
+            p-values
         phenotype_names: of the columns of phenotypes
         perturbed: int64 [Q], the genes that samples perturb, deleted or not; None without kinds
         perturbed_kinds: int8 [Q], indices of tcbuild.Dataset.kinds, -1 if unknown
         perturbed_ptr: int64 [B + 1], as deleted_ptr
-        expression: [B, columns] of tcbuild.anndata.Cells, dense or CSR; otherwise None
+        expression: [B, columns] of tcbuild.anndata.Cells, dense or CSR
         control: the same of matched controls
 
     Examples:

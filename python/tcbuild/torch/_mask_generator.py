@@ -27,14 +27,11 @@ class MaskGenerator(nn.Module):
     """Makes a batch's masks from its deleted genes, on the module's device. It has run on CPUs and
     in Triton's interpreter, not on a GPU.
 
-    Its buffers (20 MB for a yeast graph) move with `.to(device)` and are not in `state_dict()`.
-    Keep it outside a DistributedDataParallel model, which would broadcast them. On a GPU without
-    Triton, the host waits for the number of removed positions. torch.compile compiles it once for
-    all batch sizes above 1, also with fullgraph=True. To load a program of torch.export, which
-    needs two or more samples (Dim of deleted_ptr with min=3), import tcbuild.torch first.
-
-    To keep tensors at one size, pad deleted with -1, and deleted_ptr with its last value: the added
-    samples delete nothing.
+    Buffers (20 MB for a yeast graph) move with `.to(device)` and are not in `state_dict()`. Keep it
+    outside a DistributedDataParallel model, which would broadcast them. torch.compile compiles it
+    once for all batch sizes above 1; torch.export needs two or more samples (Dim of deleted_ptr
+    with min=3), and its programs need `import tcbuild.torch`. To keep tensors at one size, pad
+    deleted with -1, and deleted_ptr with its last value.
 
     Args:
         dataset: of any variant, or its folder: gives the graph and the reaction rule

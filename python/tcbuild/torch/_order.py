@@ -23,15 +23,14 @@ _ROUNDS = 8  # of the Feistel network
 class Order(DistributedSampler[Any]):
     """The order of the samples of an epoch: each once, or with weights drawn with replacement.
 
-    Draws depend only on seed, epoch and position, and take no memory; torch's shuffle lists all
-    indices: 5.7 GB for 10^8. The state fits any number of ranks. Accelerate reads a batch ahead:
-    save state(steps, batch_size) there.
+    Draws depend only on seed, epoch and position, and take no memory. The state fits any number of
+    ranks. Accelerate reads a batch ahead: save state(steps, batch_size) there.
 
     Args:
         dataset: anything with a length, or a dataset's folder
         seed: chooses the orders
-        num_replicas: ranks of a distributed run. All take equally many samples: the last ranks
-            repeat the first samples, as with torch's DistributedSampler
+        num_replicas: ranks of a distributed run. All take equally many samples: the last ones
+            repeat the first samples
         rank: of this process, from 0
         drop_last: drop samples in place of repeating some
         shuffle: False for the dataset's own order

@@ -38,11 +38,9 @@ def propagate(
     weight: Tensor | None = None,
     keep: Tensor | Mapping[str, Tensor] | None = None,
 ) -> Tensor:
-    """Sums, at each target, the features of the sources of the edges that the sample keeps: the
-    messages of a layer, without masks. An edge listed twice counts twice.
-
-    It costs one sparse product for all samples, and its gradient another. Sums of bfloat16 and
-    float16 are computed in float32.
+    """Sums, at each target, the features of the sources of the edges that the sample keeps, without
+    masks: one sparse product for all samples. An edge listed twice counts twice. Sums of bfloat16
+    and float16 are computed in float32.
 
     Args:
         x: [B, N_source, F], on the batch's device

@@ -41,20 +41,19 @@ def score(
     block: int = 256,
     **options: Any,
 ) -> Path | None:
-    """Writes a model's predictions to a Parquet file: sample_index in the whole dataset, the ids of
-    the deleted genes, and prediction (float32).
+    """Writes predictions to a Parquet file: sample_index in the whole dataset, the ids of the
+    deleted genes, and prediction (float32).
 
-    Samples are scored in blocks, files in the folder OUT.blocks, which any number of jobs share:
-    after a kill, call score again. The last job joins the blocks. Blocks are refused if the graph,
-    the rule, the samples, the model's weights or the batches differ; changes of the model's code
-    are not noticed.
+    Any number of jobs share the blocks of samples, files in the folder OUT.blocks; the last one
+    joins them. After a kill, call score again. Blocks of another graph, rule, samples, weights or
+    batches are refused; changes of the model's code are not noticed.
 
     Args:
         model: from a Batch to predictions [B] or [B, 1]. It is set to eval()
         samples: a dataset, a view, combinations, or a folder
         out: the file
-        shards: number of jobs that share the blocks
-        shard: the share of this job, from 0; None for all
+        shards: number of jobs
+        shard: this job, from 0; None does all
         top: keep only this many samples, with the highest predictions, descending
         masks: as of collate
         batch_size: samples of a batch
@@ -62,7 +61,7 @@ def score(
         **options: of DataLoader; device defaults to the model's
 
     Returns:
-        The file, or None while blocks of other shards are missing.
+        The file, or None while blocks of other jobs are missing.
 
     Raises:
         InputError: a ValueError: existing blocks have another graph, model or samples
