@@ -75,6 +75,8 @@ def test_human(tmp_path):
     assert graph.account["gene__trrust__gene"]["dropped"] == {"of ambiguous names": 1}
     assert [file["file"] for file in graph.downloads][0] == "hgnc_complete_set.txt"
     assert "gene__trrust__gene: kept 3 of 4 rows" in repr(graph.account)
+    row = ("gene__trrust__gene", "4", "3", "1", "1 of ambiguous names")
+    assert "".join(f"<td>{cell}</td>" for cell in row) in graph.account._repr_html_()
 
 
 @pytest.fixture

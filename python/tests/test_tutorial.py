@@ -57,9 +57,12 @@ def served(address: str) -> io.BytesIO:
 
 
 def printed(notebook) -> list[str]:
-    """What each cell of code prints."""
+    """What each cell of code prints or shows."""
     return [
-        "".join(output.get("text", "") for output in cell.outputs)
+        "".join(
+            output.get("text", output.get("data", {}).get("text/html", ""))
+            for output in cell.outputs
+        )
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]

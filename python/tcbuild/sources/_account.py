@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tcbuild._notebook import table
 from tcbuild.errors import InputError
 
-FILTERED, PAIR_AGAIN = "for which where is not true", "of a pair that has an earlier row"
+FILTERED, PAIR_AGAIN = "filtered out", "of repeated pairs"
 UNKNOWN, AMBIGUOUS, NO_NODE = "of unknown genes", "of ambiguous names", "of unknown nodes"
 _LOST = (UNKNOWN, AMBIGUOUS, NO_NODE)
 
@@ -42,8 +43,8 @@ class Account(dict[str, dict[str, Any]]):
         """The account of one source."""
         source = self[made]
         text = f"{made}: kept {source['kept']:,} of {source['rows']:,} rows"
-        if counts := [f"{n:,} {why}" for why, n in source["dropped"].items()]:
-            text += f"; dropped: {', '.join(counts)}"
+        if why := _why(source):
+            text += f"; dropped: {why}"
         if names := [*source["unknown_names"]]:
             more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
             text += f"; unknown names: {', '.join(names[:5])}{more}"
@@ -51,3 +52,14 @@ class Account(dict[str, dict[str, Any]]):
 
     def __repr__(self) -> str:
         return "\n".join(map(self.line, self))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (made, f"{of['rows']:,}", f"{of['kept']:,}", f"{of['rows'] - of['kept']:,}", _why(of))
+            for made, of in self.items()
+        ]
+        return table(("", "rows", "kept", "dropped", "why"), rows)
+
+
+def _why(source: Mapping[str, Any]) -> str:
+    return ", ".join(f"{n:,} {reason}" for reason, n in source["dropped"].items())
