@@ -202,8 +202,6 @@ def test_examples_run(tcbuild, folder, room, monkeypatch, capsys):
         pytest.importorskip("anndata", reason="anndata is not installed")
         pytest.importorskip("torch", reason="PyTorch is not installed")
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    if room == "tcbuild":
-        pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", f"{tcbuild.binary.parent}:{os.environ['PATH']}")
     given = {"tcbuild": package, "np": np, "pd": pandas, "dataset": package.open("cell/dataset")}
