@@ -1,8 +1,9 @@
 """Writes the pages of the site as Markdown into a folder: python docs/site.py FOLDER.
 
 Pages link to files of the repository, so that the links also work where the repository is shown.
-On the site, a link to a page leads there, a link to a file of conf to its text, and a link to any
-other file is only its words. The program that builds the site reports links that lead nowhere.
+On the site, a link to a page leads there, a link to a file of conf to its text or to a copy, and a
+link to any other file is only its words. The program that builds the site reports links that lead
+nowhere.
 """
 
 import os
@@ -17,11 +18,8 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 FOR_DEVELOPERS = {"architecture.md"}
 CONFIGURATION = "configuration.md"
-TO_EDIT = [  # files of conf, of which the others are programs
-    *("quickstart.yaml", "cron/*", "systemd/*", "slurm/*", "prometheus/*"),
-    *("snakemake/config/*", "snakemake/workflow/profiles/slurm/*", "nextflow/nextflow.config"),
-]
-LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".sh": "sh", ".sbatch": "sh", ".config": "groovy"}
+SHOWN = ("cron", "prometheus", "slurm", "systemd")  # of conf; the other folders are copied
+LANGUAGES = {".yml": "yaml", ".sh": "sh", ".sbatch": "sh"}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
@@ -30,7 +28,9 @@ def main(folder: Path) -> None:
     shutil.copytree(DOCS / "figures", folder / "figures")
     shutil.copy(DOCS / "site.css", folder)
 
-    edited = [path for pattern in TO_EDIT for path in sorted((ROOT / "conf").glob(pattern))]
+    files = sorted(path for path in (ROOT / "conf").glob("*/**/*") if path.is_file())
+    shown = [path for path in files if path.relative_to(ROOT / "conf").parts[0] in SHOWN]
+    copied = [path for path in files if path not in shown]
     sources = [*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), *DOCS.glob("*.ipynb")]
     addresses = {"README.md": "index.md"}  # on the site, by path in the repository
     for path in sources:
@@ -39,13 +39,19 @@ def main(folder: Path) -> None:
     pages = dict(addresses)
     for path in DOCS.glob("figures/*"):
         addresses[in_repository(path)] = str(path.relative_to(DOCS))
-    for path in edited:
-        addresses[in_repository(path)] = f"{CONFIGURATION}#{anchor(in_repository(path))}"
+    for path in shown:
+        address = f"{CONFIGURATION}#{anchor(in_repository(path))}"
+        addresses[in_repository(path)] = address
+        addresses.setdefault(in_repository(path.parent), address)
+    for path in copied:
+        addresses[in_repository(path)] = in_repository(path)
+        (folder / in_repository(path)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder / in_repository(path))
 
     (folder / "api").mkdir()
     for path, page in pages.items():
         (folder / page).write_text(with_links(markdown(ROOT / path), path, addresses), "utf-8")
-    (folder / CONFIGURATION).write_text(configuration(edited), "utf-8")
+    (folder / CONFIGURATION).write_text(configuration(shown, copied), "utf-8")
 
 
 def in_repository(path: Path) -> str:
@@ -73,13 +79,14 @@ def with_links(text: str, source: str, addresses: dict[str, str]) -> str:
     return LINK.sub(link, text)
 
 
-def configuration(paths: list[Path]) -> str:
+def configuration(shown: list[Path], copied: list[Path]) -> str:
     parts = ["# Configuration files\n"]
-    for path in paths:
+    for path in shown:
         language = LANGUAGES.get(path.suffix, "text")
         text = path.read_text("utf-8")
         parts.append(f"## `{in_repository(path)}`\n\n```{language}\n{text}```\n")
-    return "\n".join(parts)
+    links = [f"- [`{name}`]({name})" for name in map(in_repository, copied)]
+    return "\n".join([*parts, "## Snakemake and Nextflow\n", *links, ""])
 
 
 def anchor(heading: str) -> str:

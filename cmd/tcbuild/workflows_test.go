@@ -74,7 +74,7 @@ func ways(t *testing.T) map[string]string {
 	t.Helper()
 	cron := read(t, "../../conf/cron/tcbuild")
 	_, night, _ := strings.Cut(cron, " data cd /srv/data && ")
-	unit := read(t, "../../conf/systemd/tcbuild@.service")
+	unit := strings.ReplaceAll(read(t, "../../conf/systemd/tcbuild@.service"), "\\\n", "")
 	systemd := ""
 	for _, command := range regexp.MustCompile(`(?m)^Exec\w+=-?(.*)$`).
 		FindAllStringSubmatch(unit, -1) {

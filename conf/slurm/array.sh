@@ -10,7 +10,8 @@ key=$(tcbuild rebuild key --quiet --config "$config" --parts "$parts")
 submit() { # STEP ITS-OPTIONS SBATCH-OPTIONS...
   sbatch --parsable --job-name="tcbuild-$1" --kill-on-invalid-dep=yes --requeue --open-mode=append \
     --cpus-per-task=4 --mem=8G --time=4:00:00 --mail-type=FAIL "${@:3}" --wrap \
-    "exec tcbuild rebuild $1 --quiet --config $(printf %q "$config") --key $key $2 workers=\$SLURM_CPUS_PER_TASK"
+    "exec tcbuild rebuild $1 --quiet --config $(printf %q "$config") --key $key $2 \
+      workers=\$SLURM_CPUS_PER_TASK"
 }
 
 part="--part \$SLURM_ARRAY_TASK_ID/$parts"

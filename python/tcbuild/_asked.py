@@ -70,8 +70,9 @@ class Asked:
                 a gene of test and 1 gene that train lacks
             hold_out: samples for test: a boolean array [N], or an expression of `where`; or a
                 mapping of parts to them
-            **fractions: of the samples, by part; they add up to 1. Without any, train gets what is
-                not held out. print(parts) warns of parts that miss theirs by a tenth
+            **fractions: of the units, such as samples or genes, by part; they add up to 1. Without
+                any, train gets what is not held out. print(parts) warns of parts that miss theirs
+                by a tenth
 
         Raises:
             SettingsError: a ValueError: settings are wrong
