@@ -26,15 +26,15 @@ def dataset(found: Dataset) -> str:
         what = f"statistic of {entry.statistic_of}" if entry.statistic_of else "phenotype"
         columns.append((entry.name, what, entry.unit, entry.description))
     columns += [(name, "attribute", "", kind) for name, kind in found._attributes.items()]
-    tables = table(("mask", "positions"), masks)
-    tables += table(("column", "", "unit", "description"), columns)
+    tables = _table(("mask", "positions"), masks)
+    tables += _table(("column", "", "unit", "description"), columns)
     return f"{_heading(title)}<code>{escape(str(found.path))}</code>{tables}"
 
 
 def graph(found: CellGraph) -> str:
     rows = [(name, f"{len(ids):,} nodes") for name, ids in found.nodes.items()]
     rows += [(name, f"{edges.shape[1]:,} edges") for name, edges in found.edges.items()]
-    return _heading("cell graph") + table(("type", "size"), rows)
+    return _heading("cell graph") + _table(("type", "size"), rows)
 
 
 def sample(found: Sample) -> str:
@@ -49,9 +49,9 @@ def sample(found: Sample) -> str:
     ]
     return (
         _heading(f"sample {found.index}: {found.id:.60}")
-        + table(("deleted genes",), [(gene,) for gene in found.deleted_genes])
-        + table(("phenotype or attribute", "value"), values)
-        + table(("mask", "removed"), masks)
+        + _table(("deleted genes",), [(gene,) for gene in found.deleted_genes])
+        + _table(("phenotype or attribute", "value"), values)
+        + _table(("mask", "removed"), masks)
     )
 
 
@@ -59,7 +59,7 @@ def _heading(title: str) -> str:
     return f"<p><b>tcbuild</b> {escape(title)}</p>"
 
 
-def table(header: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
+def _table(header: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
     """A table without long texts and the rows in the middle, or nothing without rows."""
     frame = import_module("pandas").DataFrame(rows, columns=header)
     return str(frame.to_html(index=False, max_rows=_ROWS)) if rows else ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from tcbuild._notebook import table
 from tcbuild.errors import InputError
 
 FILTERED, PAIR_AGAIN = "filtered out", "of repeated pairs"
@@ -54,11 +54,14 @@ class Account(dict[str, dict[str, Any]]):
         return "\n".join(map(self.line, self))
 
     def _repr_html_(self) -> str:
+        pandas = import_module("pandas")
         rows = [
             (made, f"{of['rows']:,}", f"{of['kept']:,}", f"{of['rows'] - of['kept']:,}", _why(of))
             for made, of in self.items()
         ]
-        return table(("", "rows", "kept", "dropped", "why"), rows)
+        frame = pandas.DataFrame(rows, columns=["", "rows", "kept", "dropped", "why"])
+        with pandas.option_context("display.max_colwidth", None):
+            return str(frame.to_html(index=False))
 
 
 def _why(source: Mapping[str, Any]) -> str:
