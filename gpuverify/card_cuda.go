@@ -30,31 +30,28 @@ type card struct {
 // other.
 const lanes = 2
 
-// prepare uploads the tables and allocates all memory.
-func (c *card) prepare() error {
-	var err error
+// prepare uploads the tables and allocates all memory but the batches'.
+func (c *card) prepare() (err error) {
 	if err = c.fit(); err != nil {
-		return err
-	}
-	if c.upload, err = c.context.NewStream(); err != nil {
-		return err
-	}
-	if c.work, err = c.context.NewStream(); err != nil {
 		return err
 	}
 	if c.kernels.Graph, err = c.tables.Upload(c.context); err != nil {
 		return err
 	}
-	if err = c.allocateScratch(); err != nil {
+	c.upload, c.work = c.context.NewStream(), c.context.NewStream()
+	c.words = c.context.Allocate(c.wordBytes(c.room))
+	c.values = c.context.Allocate(c.valueBytes(c.room))
+	bytes := kernels.BitBytes(c.room.samples, c.tables.Stride)
+	c.bits = kernels.Bits{Memory: c.context.Allocate(bytes), Stride: c.tables.Stride}
+	for i := range c.lanes {
+		c.lanes[i] = c.newLane()
+	}
+	if err = c.context.Err(); err != nil {
 		return err
 	}
-	for i := range c.lanes {
-		if c.lanes[i], err = c.newLane(); err != nil {
-			return err
-		}
-	}
 	c.cpu, c.removed = newWorker(c.verifier), make([]int64, len(c.rules.Masks))
-	return nil
+	c.work.Fill(c.bits.Memory, 0, c.bits.Size())
+	return c.work.Err()
 }
 
 // batchCount is how many batches circulate: while one is filled, another can be handed over.
@@ -64,8 +61,8 @@ const batchCount = lanes + 2
 // takes some milliseconds for each.
 func (c *card) makeBatches() error {
 	for range batchCount {
-		memory, err := c.context.AllocatePinned(c.room.bytes())
-		if err != nil {
+		memory := c.context.AllocatePinned(c.room.bytes())
+		if err := c.context.Err(); err != nil {
 			return err
 		}
 		c.batches.empty <- newBatch(memory, c.room)
@@ -112,21 +109,4 @@ func (c *card) wordBytes(r extent) int {
 
 func (c *card) valueBytes(r extent) int {
 	return 4 * kernels.Groups(r.samples) * c.tables.Terms()
-}
-
-func (c *card) allocateScratch() error {
-	var err error
-	if c.words, err = c.context.Allocate(c.wordBytes(c.room)); err != nil {
-		return err
-	}
-	if c.values, err = c.context.Allocate(c.valueBytes(c.room)); err != nil {
-		return err
-	}
-	c.bits.Stride = c.tables.Stride
-	bytes := kernels.BitBytes(c.room.samples, c.tables.Stride)
-	if c.bits.Memory, err = c.context.Allocate(bytes); err != nil {
-		return err
-	}
-	c.work.Fill(c.bits.Memory, 0, c.bits.Size())
-	return c.work.Err()
 }

@@ -194,16 +194,15 @@ func TestDevicesFindPlantedInCache(t *testing.T) {
 	}
 }
 
-// The batch follows from the memory that a device has, or may use, down to one sample; the host
-// waits once for the graph and once for each batch, and never for a sample.
+// The batch follows from the memory that a device has, or may use, down to one sample.
 func TestMemoryOfDevices(t *testing.T) {
 	dataset := plan{variant: store.FullMasks, codec: "bits", rule: incidence.RuleGPR, samples: 300, shards: 2}.build(t)
 	whole, err := verifyOnDevices(t, dataset, Both, Devices{})
 	must(t, err)
-	if whole.CUDA.Batches != 1 || whole.CUDA.Devices[0].BatchSamples != 300 {
-		t.Errorf("%d batches of %d samples, want 1 of 300", whole.CUDA.Batches, whole.CUDA.Devices[0].BatchSamples)
+	if whole.Devices[0].Batches != 1 || whole.Devices[0].BatchSamples != 300 {
+		t.Errorf("%d batches of %d samples, want 1 of 300", whole.Devices[0].Batches, whole.Devices[0].BatchSamples)
 	}
-	most := whole.CUDA.Devices[0].MemoryBytes
+	most := whole.Devices[0].MemoryBytes
 	var smallest int64
 	for memory := most - 1; ; memory = memory * testrun.Cases[int64](9, 7) / 10 {
 		report, err := verifyOnDevices(t, dataset, Both, Devices{Memory: memory})
@@ -213,12 +212,9 @@ func TestMemoryOfDevices(t *testing.T) {
 			}
 			break
 		}
-		d := report.CUDA.Devices[0]
+		d := report.Devices[0]
 		if !report.Passed() || report.Samples != 300 || d.MemoryBytes > memory || d.BatchSamples >= 300 {
 			t.Fatalf("with %d bytes: %+v", memory, report)
-		}
-		if d.HostSynchronizations != int64(1+d.Batches) {
-			t.Errorf("the host waited %d times for %d batches", d.HostSynchronizations, d.Batches)
 		}
 		smallest = int64(d.BatchSamples)
 	}
@@ -236,12 +232,12 @@ func TestMemoryOfDevices(t *testing.T) {
 			t.Setenv("FAKE_CUDA_MEMORY", "1000000000")
 			whole, err := verifyOnDevices(t, dataset, method, Devices{})
 			must(t, err)
-			bytes := whole.CUDA.Devices[0].MemoryBytes
+			bytes := whole.Devices[0].MemoryBytes
 			t.Setenv("FAKE_CUDA_MEMORY", fmt.Sprint(bytes))
 			exact, err := verifyOnDevices(t, dataset, method, Devices{Memory: bytes})
 			must(t, err)
-			if exact.CUDA.Devices[0].BatchSamples != whole.CUDA.Devices[0].BatchSamples {
-				t.Errorf("%s by %s: batches of %d samples in %d bytes", p.variant, method, exact.CUDA.Devices[0].BatchSamples, bytes)
+			if exact.Devices[0].BatchSamples != whole.Devices[0].BatchSamples {
+				t.Errorf("%s by %s: batches of %d samples in %d bytes", p.variant, method, exact.Devices[0].BatchSamples, bytes)
 			}
 		}
 	}
@@ -268,16 +264,14 @@ func counted(t *testing.T, dataset *store.Dataset, devices Devices) (*Report, ma
 	return report, calls
 }
 
-// The driver counts the same waits of the host as the report.
+// The host waits once for the graph and once for each batch, and never for a sample.
 func TestHostSynchronizations(t *testing.T) {
 	for _, samples := range []int{100, chunkSamples + 500} {
 		dataset := plan{variant: store.Indices, codec: "zstd", rule: incidence.RuleAll, samples: samples, shards: 1}.build(t)
 		report, calls := counted(t, dataset, Devices{})
-		if waits := calls["cuEventSynchronize"] + calls["cuCtxSynchronize"]; int64(waits) != report.CUDA.HostSynchronizations {
-			t.Errorf("the driver saw %d waits, the report has %d", waits, report.CUDA.HostSynchronizations)
-		}
-		if want := (samples + chunkSamples - 1) / chunkSamples; calls["cuEventSynchronize"] != want {
-			t.Errorf("%d waits for %d samples, want %d", calls["cuEventSynchronize"], samples, want)
+		want := (samples + chunkSamples - 1) / chunkSamples
+		if calls["cuCtxSynchronize"] != 1 || calls["cuEventSynchronize"] != want || report.Devices[0].Batches != want {
+			t.Errorf("%d and %d waits for %d samples, want 1 and %d", calls["cuCtxSynchronize"], calls["cuEventSynchronize"], samples, want)
 		}
 	}
 }
@@ -297,12 +291,12 @@ func TestSeveralDevices(t *testing.T) {
 		report, err := verifyOnDevices(t, dataset, Both, Devices{Ordinals: test.ordinals})
 		must(t, err)
 		samples := 0
-		for _, device := range report.CUDA.Devices {
+		for _, device := range report.Devices {
 			if samples += device.Samples; device.Samples == 0 {
 				t.Errorf("%s has checked nothing", device.Name)
 			}
 		}
-		if report.Device != test.want || samples != 300 || report.CUDA.Samples != 300 || !report.Passed() {
+		if report.Device != test.want || samples != 300 || !report.Passed() {
 			t.Errorf("%d samples on %s, want 300 on %s", samples, report.Device, test.want)
 		}
 	}
@@ -318,8 +312,8 @@ func TestFailuresOfDriver(t *testing.T) {
 	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleGPR, samples: 90, shards: 1}.build(t)
 	small := Devices{Memory: 600_000}
 	report, calls := counted(t, dataset, small)
-	if report.CUDA.Batches < 4 {
-		t.Fatalf("only %d batches, lower the memory", report.CUDA.Batches)
+	if batches := report.Devices[0].Batches; batches < 2 {
+		t.Fatalf("only %d batches, lower the memory", batches)
 	}
 	calls["cuInit"] = 1
 	const illegalAddress = 700
@@ -331,7 +325,6 @@ func TestFailuresOfDriver(t *testing.T) {
 				t.Errorf("call %d of %s fails, and the run passes: %+v", n, name, report)
 				continue
 			}
-			// and then, of each device, cuDeviceGet once more
 			before := name == "cuInit" || strings.HasPrefix(name, "cuDeviceGet")
 			named := strings.Contains(err.Error(), " on cuda:0 (Fake A): ") || strings.Contains(err.Error(), " on cuda:1 (Fake B): ")
 			if fault.KindOf(err) != fault.Failed || report != nil || !before && !named {
@@ -396,7 +389,7 @@ func TestDevicesStartWhileFilesAreChecked(t *testing.T) {
 	must(t, err)
 	text, err := os.ReadFile(path)
 	must(t, err)
-	if report.Damaged == 0 || report.CUDA != nil || !strings.Contains(string(text), "cuModuleLoadDataEx 3") || !strings.Contains(string(text), "cuCtxDestroy_v2 1") {
+	if report.Damaged == 0 || report.Devices[0].Samples > 0 || !strings.Contains(string(text), "cuModuleLoadDataEx 3") || !strings.Contains(string(text), "cuCtxDestroy_v2 1") {
 		t.Errorf("report %+v, calls\n%s", report, text)
 	}
 }
@@ -427,14 +420,8 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// A report has what the driver's compiler says of the kernels, and so has its error.
+// An error has what the driver's compiler says of the kernels.
 func TestLogOfCompiler(t *testing.T) {
-	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: 1, shards: 1}.build(t)
-	report, err := verifyOnDevices(t, dataset, Both, Devices{})
-	must(t, err)
-	if d := report.CUDA.Devices[0]; len(d.JITLog) != 3 || !strings.HasSuffix(d.JITLog[0], "]: ptxas info    : 3 kernels") || d.JITSeconds <= 0 {
-		t.Errorf("the log is %q, after %v s", d.JITLog, d.JITSeconds)
-	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	list, err := cuda.Select(nil)

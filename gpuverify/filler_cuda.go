@@ -10,7 +10,6 @@ import (
 // filler reads and decodes samples into the batches of a device, and checks samples that cannot be
 // decoded itself; it is for one goroutine.
 type filler struct {
-	*devices
 	*worker
 	batches *batches
 	most    extent // of a portion
@@ -22,24 +21,15 @@ type filler struct {
 func newFiller(c *card) *filler {
 	most := c.room
 	most.samples = min(portionSamples, most.samples)
-	return &filler{devices: c.devices, worker: newWorker(c.verifier), batches: &c.batches, most: most}
+	return &filler{worker: newWorker(c.verifier), batches: &c.batches, most: most}
 }
 
-// run works on chunks until none is left. It starts with chunk number, unless that is negative.
+// run fills batches with a chunk, and then others until none is left.
 func (f *filler) run(ctx context.Context, number int) error {
 	defer f.reader.Close()
-	for {
-		c, ok := f.draw(number)
-		if !ok {
-			break
-		}
-		if err := f.fill(ctx, c); err != nil {
-			return err
-		}
-		if f.devices.Progress != nil {
-			f.devices.Progress.Add(c.next-c.first, 0)
-		}
-		number = -1
+	fill := func(c chunk) error { return f.fill(ctx, c) }
+	if err := f.eachChunk(ctx, number, fill); err != nil {
+		return err
 	}
 	f.merge()
 	return f.pass(ctx)

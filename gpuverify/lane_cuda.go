@@ -24,29 +24,18 @@ type lane struct {
 	sent, uploaded, started, scattered, compared, done cuda.Event
 }
 
-func (c *card) newLane() (*lane, error) {
-	l := &lane{results: kernels.Results{Masks: c.kernels.Masks}}
-	var err error
-	if l.head, err = c.context.Allocate(c.room.headBytes()); err != nil {
-		return nil, err
-	}
-	if l.payload, err = c.context.Allocate(4 * c.room.positions); err != nil {
-		return nil, err
-	}
-	results := kernels.ResultBytes(len(c.rules.Masks), c.room.samples)
-	if l.results.Memory, err = c.context.Allocate(results); err != nil {
-		return nil, err
-	}
-	if l.host, err = c.context.AllocatePinned(results); err != nil {
-		return nil, err
+func (c *card) newLane() *lane {
+	bytes := kernels.ResultBytes(len(c.rules.Masks), c.room.samples)
+	l := &lane{
+		head: c.context.Allocate(c.room.headBytes()), payload: c.context.Allocate(4 * c.room.positions),
+		results: kernels.Results{Memory: c.context.Allocate(bytes), Masks: c.kernels.Masks},
+		host:    c.context.AllocatePinned(bytes),
 	}
 	for _, event := range []*cuda.Event{&l.sent, &l.uploaded, &l.started, &l.scattered, &l.compared,
 		&l.done} {
-		if *event, err = c.context.NewEvent(); err != nil {
-			return nil, err
-		}
+		*event = c.context.NewEvent()
 	}
-	return l, nil
+	return l
 }
 
 // start queues all work on a batch, without waiting.
@@ -71,7 +60,6 @@ func (c *card) start(l *lane, b *batch) error {
 	c.report.Batches++
 	c.report.Samples += b.used.samples
 	c.report.UploadedBytes += int64(len(b.usedHead()) + len(b.usedPayload()))
-	c.report.DownloadedBytes += int64(len(l.host))
 	return s.Err()
 }
 
@@ -113,10 +101,6 @@ func (c *card) check(l *lane) {
 func (c *card) compare(samples int, words cuda.Memory, last bool, results kernels.Results) {
 	count := c.dataset.Manifest.Variant == store.Incidence
 	c.kernels.Compare(c.work, samples, words, c.bits, last, count, results)
-	c.report.MaskBytes += int64(kernels.BitBytes(samples, c.tables.Stride))
-	if words.Size() > 0 {
-		c.report.MaskBytes += int64(c.kernels.Src.Size() + c.kernels.Dst.Size())
-	}
 }
 
 // collect waits for a lane's batch, if it has one, reports its results and returns the batch empty.

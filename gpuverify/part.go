@@ -124,8 +124,8 @@ func filesOf(m *store.Manifest, first, end int) (files []store.File) {
 }
 
 // Gather completes the verification of a dataset whose parts are verified: it checks the files that
-// are in no part, and adds up the reports, their times, and the logical content. Parts may come in any order. One
-// that is missing, repeated or of another dataset is a fault.Input.
+// are in no part, and adds up the reports, their times, and the logical content. Parts may come in
+// any order. One that is missing, repeated or of another dataset is a fault.Input.
 func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options) (*Report, error) {
 	start := time.Now()
 	v := newVerifier(dataset, o)
@@ -217,8 +217,9 @@ func (r *Report) add(part Report) {
 	r.Differences += part.Differences
 	r.Damaged += part.Damaged
 	r.Seconds += part.Seconds
-	r.FirstDifferences = append(r.FirstDifferences, part.FirstDifferences...)
-	r.FirstDifferences = r.FirstDifferences[:min(len(r.FirstDifferences), listed)]
+	for _, d := range part.FirstDifferences {
+		r.differ(d)
+	}
 	r.list(part.FirstDamaged...)
 	if r.Masks == nil {
 		r.Masks = slices.Clone(part.Masks)

@@ -39,9 +39,6 @@ func (d *devices) run(device cuda.Device, first int) (DeviceReport, error) {
 	if closing := opened.Close(); closing != nil && err == nil {
 		err = d.failure(device, closing)
 	}
-	c.report.HostSynchronizations = opened.Synchronizations
-	c.report.JITSeconds = opened.JITTime.Seconds()
-	c.report.JITLog = append([]string{}, opened.JITLog...)
 	return c.report, err
 }
 
@@ -59,9 +56,9 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 	fillers := make([]*filler, max(1, c.Workers/len(c.list)))
 	for i := range fillers {
 		fillers[i] = newFiller(c)
-		number := -1
-		if i == 0 {
-			number = first
+		number := first
+		if i > 0 {
+			number = c.draw()
 		}
 		group.Go(fault.Catch(func() error { return fillers[i].run(ctx, number) }))
 	}

@@ -72,26 +72,20 @@ func (r *Report) list(damage ...Damage) {
 
 // Report is what a verification found.
 type Report struct {
-	Dataset          string       `json:"dataset"`
-	Variant          string       `json:"variant"`
-	Device           string       `json:"device"`
-	Method           Method       `json:"method"`
-	Samples          int          `json:"samples"` // checked
-	Masks            []MaskReport `json:"masks"`
-	Differences      int64        `json:"differences"`
-	FirstDifferences []Difference `json:"first_differences"`
-	Damaged          int64        `json:"damaged"`
-	FirstDamaged     []Damage     `json:"first_damaged"`
-	LogicalContent   string       `json:"logical_content"` // computed from what is stored
-	Seconds          float64      `json:"seconds"`
-	SamplesPerSecond float64      `json:"samples_per_second"`
-	CUDA             *CUDAReport  `json:"cuda,omitempty"` // nil when the CPU regenerated
-}
-
-// CUDAReport describes the work of the devices.
-type CUDAReport struct {
-	DeviceWork                // of all devices
-	Devices    []DeviceReport `json:"devices"`
+	Dataset          string         `json:"dataset"`
+	Variant          string         `json:"variant"`
+	Device           string         `json:"device"`
+	Method           Method         `json:"method"`
+	Samples          int            `json:"samples"` // checked
+	Masks            []MaskReport   `json:"masks"`
+	Differences      int64          `json:"differences"`
+	FirstDifferences []Difference   `json:"first_differences"`
+	Damaged          int64          `json:"damaged"`
+	FirstDamaged     []Damage       `json:"first_damaged"`
+	LogicalContent   string         `json:"logical_content"` // computed from what is stored
+	Seconds          float64        `json:"seconds"`
+	SamplesPerSecond float64        `json:"samples_per_second"`
+	Devices          []DeviceReport `json:"devices,omitempty"` // none when the CPU regenerated
 }
 
 // DeviceReport describes the work of one device.
@@ -100,32 +94,15 @@ type DeviceReport struct {
 	Name         string `json:"name"`
 	MemoryBytes  int64  `json:"memory_bytes"`  // taken on the device
 	BatchSamples int    `json:"batch_samples"` // at most
-	// the time the driver took to load kernels, and what its compiler said of them: nothing where
-	// they were in its cache
-	JITSeconds float64  `json:"jit_seconds"`
-	JITLog     []string `json:"jit_log"`
 	// the time from the first sample read to the last result, without start-up
-	WorkingSeconds float64 `json:"working_seconds"`
-	DeviceWork
+	WorkingSeconds float64      `json:"working_seconds"`
+	Samples        int          `json:"samples"`
+	Batches        int          `json:"batches"` // the host waits once for each
+	Seconds        StageSeconds `json:"seconds"`
+	UploadedBytes  int64        `json:"uploaded_bytes"` // of batches
 }
 
-// DeviceWork is work on samples.
-type DeviceWork struct {
-	Samples int `json:"samples"`
-	Batches int `json:"batches"`
-	// waits of the host: one for the graph and one for each batch
-	HostSynchronizations int64        `json:"host_synchronizations"`
-	Seconds              StageSeconds `json:"seconds"`
-	UploadedBytes        int64        `json:"uploaded_bytes"` // of batches
-	DownloadedBytes      int64        `json:"downloaded_bytes"`
-	// of masks and of edges' ends, read for comparison
-	MaskBytes int64 `json:"mask_bytes"`
-	// MaskBytes per second of compare, in 10^9
-	GigabytesPerSecond float64 `json:"gigabytes_per_second"`
-}
-
-// StageSeconds is the time of each stage. Stages overlap: read and decode are summed over workers,
-// the others over devices.
+// StageSeconds is the time of each stage. Stages overlap: read and decode are summed over workers.
 type StageSeconds struct {
 	Read   float64 `json:"read"`
 	Decode float64 `json:"decode"`

@@ -103,7 +103,12 @@ func (v *verifier) verify(ctx context.Context, first, end int,
 		if err != nil || !ready {
 			return err
 		}
-		return compare(ctx)
+		var group errgroup.Group // a digest takes one core
+		group.Go(fault.Catch(func() error { return compare(ctx) }))
+		damage := v.checkIncidenceDigest()
+		err = group.Wait()
+		v.damage(-1, damage)
+		return err
 	})
 }
 
@@ -123,9 +128,10 @@ type verifier struct {
 	incidence  regenerate.Lists // of the graph, or those stored in an incidence dataset
 	codec      encode.Codec
 
-	nextChunk atomic.Int64
-	mu        sync.Mutex // guards the fields below
-	report    Report
+	chunks []chunk
+	drawn  atomic.Int64 // chunks
+	mu     sync.Mutex   // guards the fields below
+	report Report
 }
 
 // check compares data files with the manifest and digests the files of the sample table that begin
@@ -190,7 +196,6 @@ func (v *verifier) prepare() (ready bool, err error) {
 	}
 	if err == nil && v.Method != ByEdges {
 		v.incidence = *v.reference.lists
-		v.checkIncidenceDigest()
 	}
 	if err == nil && m.Variant == store.Incidence {
 		err = v.useStoredIncidence()
@@ -240,10 +245,16 @@ func readDigest(text string) (sum [sha256.Size]byte, err error) {
 
 // compareOnCPU distributes the chunks among workers.
 func (v *verifier) compareOnCPU(ctx context.Context) error {
-	chunks := v.chunks(regenerate.BatchSamples)
+	v.cut(regenerate.BatchSamples)
 	group, ctx := errgroup.WithContext(ctx)
 	for range v.Workers {
-		group.Go(fault.Catch(func() error { return v.work(ctx, chunks) }))
+		group.Go(fault.Catch(func() error {
+			w := newWorker(v)
+			defer w.reader.Close()
+			err := v.eachChunk(ctx, v.draw(), w.check)
+			w.merge()
+			return err
+		}))
 	}
 	return group.Wait()
 }
@@ -258,11 +269,7 @@ func (v *verifier) checkMasks() error {
 					"expected mask %d to be %s, of size %d",
 				v.dataset.Dir, i, want.Name, want.Size)
 		}
-		ends := make([]string, len(found[i].Ends))
-		for k, end := range found[i].Ends {
-			ends[k] = string(end)
-		}
-		if !slices.Equal(ends, want.Ends) {
+		if ends := found[i].Ends; fmt.Sprint(ends) != fmt.Sprint(want.Ends) {
 			v.damage(-1, fmt.Errorf(
 				"%s: the manifest says that edges of %s go with the nodes at %v, expected %v",
 				v.dataset.Dir, want.Name, ends, want.Ends))
@@ -275,32 +282,55 @@ func (v *verifier) checkMasks() error {
 	return nil
 }
 
-// checkIncidenceDigest compares the digest with which readers check the incidence that they compute.
-func (v *verifier) checkIncidenceDigest() {
-	found, want := v.dataset.Manifest.IncidenceDigest, store.IncidenceDigest(v.incidence.Positions)
-	if found != want {
-		v.damage(-1, fmt.Errorf("%s: the manifest's incidence_digest is %s, expected %s",
-			v.dataset.Dir, found, want))
+// checkIncidenceDigest compares the digest by which readers check the incidence that they compute.
+func (v *verifier) checkIncidenceDigest() error {
+	if v.Method == ByEdges {
+		return nil
 	}
+	found := v.dataset.Manifest.IncidenceDigest
+	want := store.IncidenceDigest(v.reference.lists.Positions)
+	if found == want {
+		return nil
+	}
+	return fmt.Errorf("%s: the manifest's incidence_digest is %s, expected %s", v.dataset.Dir,
+		found, want)
 }
 
 // chunk is consecutive samples of one shard.
 type chunk struct{ first, next int }
 
-// chunks cuts the samples to check into chunks of at most size samples.
-func (v *verifier) chunks(size int) []chunk {
+// cut cuts the samples to check into chunks of at most size samples.
+func (v *verifier) cut(size int) {
 	ranges := v.dataset.Manifest.Shards
 	if v.dataset.Manifest.Variant == store.Incidence {
 		ranges = []store.ShardRange{{Samples: v.dataset.Manifest.Samples}}
 	}
-	var chunks []chunk
 	for _, shard := range ranges {
 		end := min(shard.First+shard.Samples, v.end)
 		for first := max(shard.First, v.first); first < end; first += size {
-			chunks = append(chunks, chunk{first, min(first+size, end)})
+			v.chunks = append(v.chunks, chunk{first, min(first+size, end)})
 		}
 	}
-	return chunks
+}
+
+// draw returns the number of a chunk, or one beyond the last.
+func (v *verifier) draw() int { return int(v.drawn.Add(1)) - 1 }
+
+// eachChunk passes a chunk to check, and then others until none is left.
+func (v *verifier) eachChunk(ctx context.Context, number int, check func(chunk) error) error {
+	for ; number < len(v.chunks); number = v.draw() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c := v.chunks[number]
+		if err := check(c); err != nil {
+			return err
+		}
+		if v.Progress != nil {
+			v.Progress.Add(c.next-c.first, 0)
+		}
+	}
+	return nil
 }
 
 // damage records what is wrong with a sample, or with the dataset (sample -1), if anything.
@@ -313,26 +343,6 @@ func (v *verifier) damage(sample int, errs ...error) {
 			v.report.list(Damage{sample, err.Error()})
 		}
 	}
-}
-
-// work checks chunks until none is left.
-func (v *verifier) work(ctx context.Context, chunks []chunk) error {
-	w := newWorker(v)
-	defer w.reader.Close()
-	for ctx.Err() == nil {
-		number := int(v.nextChunk.Add(1)) - 1
-		if number >= len(chunks) {
-			w.merge()
-			return nil
-		}
-		if err := w.check(chunks[number]); err != nil {
-			return err
-		}
-		if v.Progress != nil {
-			v.Progress.Add(chunks[number].next-chunks[number].first, 0)
-		}
-	}
-	return context.Cause(ctx)
 }
 
 // useStoredIncidence compares the dataset's stored incidence with the graph's, entry by entry, and

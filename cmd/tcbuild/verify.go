@@ -142,11 +142,9 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 	if report.Passed() {
 		if jsonPath != "-" {
 			e.say(summary)
-			if c := report.CUDA; c != nil {
-				e.say(fmt.Sprintf(
-					"%s batches, %s waits of the host, %s uploaded, masks compared at %.1f GB/s",
-					humanCount(c.Batches), humanCount(int(c.HostSynchronizations)),
-					humanBytes(c.UploadedBytes), c.GigabytesPerSecond))
+			for _, d := range report.Devices {
+				e.say(fmt.Sprintf("%s: %s samples, %s uploaded", d.Name, humanCount(d.Samples),
+					humanBytes(d.UploadedBytes)))
 			}
 		}
 		return nil

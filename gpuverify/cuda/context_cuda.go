@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -16,53 +15,31 @@ import (
 type Device struct {
 	Ordinal int
 	Name    string
+	device  cu.Device
 }
 
 func (d Device) String() string { return fmt.Sprintf("cuda:%d (%s)", d.Ordinal, d.Name) }
 
-// Devices lists the devices that the driver offers, by ordinal.
-func Devices() ([]Device, error) {
-	count, err := cu.NumDevices()
-	if err != nil {
-		return nil, failed(err, "cuDeviceGetCount")
-	}
-	devices := make([]Device, count)
-	for i := range devices {
-		device, err := cu.GetDevice(i)
-		if err != nil {
-			return nil, failed(err, "cuDeviceGet of device %d", i)
-		}
-		name, err := device.Name()
-		if err != nil {
-			return nil, failed(err, "cuDeviceGetName of device %d", i)
-		}
-		devices[i] = Device{i, name}
-	}
-	return devices, nil
-}
-
-// Context is a device in use. Close releases it and everything created in it.
+// Context is a device in use. Close releases it and everything created in it. After a failed
+// allocation, later ones do nothing.
 type Context struct {
 	Device
-	Synchronizations int64         // how often the host has waited for the device
-	JITTime          time.Duration // that the driver took to compile kernels
-	JITLog           []string      // what its compiler said of them, if anything
-	context          cu.CUContext
+	context cu.CUContext
+	err     error
 }
 
 // Open makes a context, current on the calling thread; the caller must have locked its goroutine to
 // the thread. Waiting blocks instead of spinning.
 func (d Device) Open() (*Context, error) {
-	device, err := cu.GetDevice(d.Ordinal)
-	if err != nil {
-		return nil, failed(err, "cuDeviceGet")
-	}
-	context, err := device.MakeContext(cu.SchedBlockingSync)
+	context, err := d.device.MakeContext(cu.SchedBlockingSync)
 	if err != nil {
 		return nil, failed(err, "cuCtxCreate")
 	}
 	return &Context{Device: d, context: context}, nil
 }
+
+// Err is the first error of an allocation: of memory, of a stream or of an event.
+func (c *Context) Err() error { return c.err }
 
 // Close releases the context and its memory, which invalidates device pointers and pinned memory.
 func (c *Context) Close() error { return failed(c.context.Destroy(), "cuCtxDestroy") }
@@ -100,31 +77,37 @@ func (m Memory) within(bytes int) {
 
 // Allocate returns device memory, uninitialised and aligned to 256 bytes. Nothing is allocated for
 // 0 bytes.
-func (c *Context) Allocate(bytes int) (Memory, error) {
-	if bytes == 0 {
-		return Memory{}, nil
+func (c *Context) Allocate(bytes int) Memory {
+	if bytes == 0 || c.err != nil {
+		return Memory{}
 	}
 	address, err := cu.MemAlloc(int64(bytes))
-	return Memory{address, bytes}, failed(err, "cuMemAlloc of %d bytes", bytes)
+	c.err = failed(err, "cuMemAlloc of %d bytes", bytes)
+	return Memory{address, bytes}
 }
 
-// AllocatePinned returns uninitialised host memory that the device accesses directly.
-func (c *Context) AllocatePinned(bytes int) ([]byte, error) { return allocatePinned(bytes) }
+// AllocatePinned returns uninitialised host memory that the device accesses directly; nil after an
+// error.
+func (c *Context) AllocatePinned(bytes int) (memory []byte) {
+	if c.err == nil {
+		memory, c.err = allocatePinned(bytes)
+	}
+	return memory
+}
 
 // Upload allocates device memory and copies values to it. Streams see the copy after Synchronize.
-func Upload[T any](c *Context, values []T) (Memory, error) {
+func Upload[T any](c *Context, values []T) Memory {
 	bytes := len(values) * int(unsafe.Sizeof(*new(T)))
-	memory, err := c.Allocate(bytes)
-	if err != nil || bytes == 0 {
-		return memory, err
+	memory := c.Allocate(bytes)
+	if bytes > 0 && c.err == nil {
+		err := cu.MemcpyHtoD(memory.address, unsafe.Pointer(&values[0]), int64(bytes))
+		c.err = failed(err, "cuMemcpyHtoD of %d bytes", bytes)
 	}
-	err = cu.MemcpyHtoD(memory.address, unsafe.Pointer(&values[0]), int64(bytes))
-	return memory, failed(err, "cuMemcpyHtoD of %d bytes", bytes)
+	return memory
 }
 
 // Synchronize waits for all work of the context.
 func (c *Context) Synchronize() error {
-	c.Synchronizations++
 	return failed(cu.Synchronize(), "cuCtxSynchronize")
 }
 
@@ -137,16 +120,10 @@ type Function struct {
 // Functions loads the named kernels of a PTX text, which the driver compiles unless it finds them
 // in its cache.
 func (c *Context) Functions(ptx string, names ...string) ([]Function, error) {
-	info, wrong := make([]byte, 16<<10), make([]byte, 4<<10)
-	start := time.Now()
-	module, err := cu.LoadDataEx(ptx, &cu.JITInfoLogBuffer{Buffer: info},
-		&cu.JITErrorLogBuffer{Buffer: wrong}, &cu.JITLogVerbose{Enabled: true})
-	c.JITTime += time.Since(start)
+	wrong := make([]byte, 4<<10)
+	module, err := cu.LoadDataEx(ptx, &cu.JITErrorLogBuffer{Buffer: wrong})
 	if err != nil {
 		return nil, failed(err, "cuModuleLoadDataEx of the kernels %s%s", names, text(wrong))
-	}
-	if said := text(info); said != "" {
-		c.JITLog = append(c.JITLog, fmt.Sprintf("%s%s", names, said))
 	}
 	functions := make([]Function, len(names))
 	for i, name := range names {

@@ -27,46 +27,55 @@ var Driver = "libcuda.so.1"
 
 var loading sync.Mutex
 
-// Load opens the driver's library, Driver or the file at a path, and initialises it. No other
-// function of this package works before that.
-func Load(path string) error {
+// load opens the driver's library and initialises it.
+func load() error {
 	loading.Lock()
 	defer loading.Unlock()
-	name := C.CString(path)
+	name := C.CString(Driver)
 	defer C.free(unsafe.Pointer(name))
 	if why := C.tcbuild_cuda_load(name); why != nil {
 		return fault.New(fault.Failed,
 			"install NVIDIA's driver on a machine with a GPU, or use --device cpu",
-			"load the CUDA driver %s: %s", path, C.GoString(why))
+			"load the CUDA driver %s: %s", Driver, C.GoString(why))
 	}
 	return nil
 }
 
-// Select loads the driver and lists its devices, or the requested ones.
+// Select loads the driver and lists its devices, or the requested ones. No other function of this
+// package works before that.
 func Select(ordinals []int) ([]Device, error) {
-	if err := Load(Driver); err != nil {
+	all := len(ordinals) == 0
+	if err := load(); err != nil {
 		return nil, err
 	}
-	all, err := Devices()
+	count, err := cu.NumDevices()
 	if err != nil {
-		return nil, err
+		return nil, failed(err, "cuDeviceGetCount")
 	}
-	if len(all) == 0 {
+	if count == 0 {
 		return nil, fault.New(fault.Failed, "use --device cpu, or a machine with a GPU",
 			"the CUDA driver offers no device")
 	}
-	if len(ordinals) == 0 {
-		return all, nil
+	for ordinal := 0; ordinal < count && all; ordinal++ {
+		ordinals = append(ordinals, ordinal)
 	}
 	var chosen []Device
 	for _, ordinal := range ordinals {
-		if ordinal >= len(all) {
+		if ordinal >= count {
 			return nil, fault.New(fault.Usage,
 				"choose from the devices that nvidia-smi lists, or use --device cuda for all",
 				"found device %d, expected one of the CUDA driver's %d devices, numbered from 0",
-				ordinal, len(all))
+				ordinal, count)
 		}
-		chosen = append(chosen, all[ordinal])
+		device, err := cu.GetDevice(ordinal)
+		if err != nil {
+			return nil, failed(err, "cuDeviceGet of device %d", ordinal)
+		}
+		name, err := device.Name()
+		if err != nil {
+			return nil, failed(err, "cuDeviceGetName of device %d", ordinal)
+		}
+		chosen = append(chosen, Device{ordinal, name, device})
 	}
 	return chosen, nil
 }

@@ -27,8 +27,7 @@ func TestLaunchWhileGarbageIsCollected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(cuda.Load(cuda.Driver))
-	devices, err := cuda.Devices()
+	devices, err := cuda.Select(nil)
 	must(err)
 	context, err := devices[0].Open()
 	must(err)
@@ -37,10 +36,9 @@ func TestLaunchWhileGarbageIsCollected(t *testing.T) {
 	must(err)
 	functions, err := context.Functions(string(ptx), "compare_bits")
 	must(err)
-	stream, err := context.NewStream()
-	must(err)
-	starts, err := context.Allocate(8) // of one mask, without positions: the kernel does nothing
-	must(err)
+	stream := context.NewStream()
+	starts := context.Allocate(8) // of one mask, without positions: the kernel does nothing
+	must(context.Err())
 	stream.Fill(starts, 0, 8)
 
 	stop := make(chan struct{})

@@ -19,9 +19,13 @@ type Stream struct {
 }
 
 // NewStream makes a stream that runs concurrently with the context's others.
-func (c *Context) NewStream() (*Stream, error) {
-	stream, err := cu.MakeStream(cu.NonBlocking)
-	return &Stream{stream: stream}, failed(err, "cuStreamCreate")
+func (c *Context) NewStream() *Stream {
+	s := &Stream{err: c.err}
+	if c.err == nil {
+		s.stream, c.err = cu.MakeStream(cu.NonBlocking)
+		c.err = failed(c.err, "cuStreamCreate")
+	}
+	return s
 }
 
 // Err is the first error of a call that queued work.
@@ -86,20 +90,19 @@ func (s *Stream) WaitFor(e Event) {
 }
 
 // Event is a point in a stream's work.
-type Event struct {
-	context *Context
-	event   cu.Event
-}
+type Event struct{ event cu.Event }
 
 // NewEvent makes an event. Synchronize on it blocks instead of spinning.
-func (c *Context) NewEvent() (Event, error) {
-	event, err := cu.MakeEvent(cu.BlockingSyncEvent)
-	return Event{c, event}, failed(err, "cuEventCreate")
+func (c *Context) NewEvent() (e Event) {
+	if c.err == nil {
+		e.event, c.err = cu.MakeEvent(cu.BlockingSyncEvent)
+		c.err = failed(c.err, "cuEventCreate")
+	}
+	return e
 }
 
 // Synchronize makes the host wait for the event. It reports kernel failures.
 func (e Event) Synchronize() error {
-	e.context.Synchronizations++
 	return failed(e.event.Synchronize(), "cuEventSynchronize")
 }
 

@@ -164,15 +164,12 @@ func TestGPUCheck(t *testing.T) {
 		}
 		// a wrong incidence cache is damage, too: it is compared with the verifier's own
 		damaged := report.Damaged > 0 && report.Variant != "incidence"
-		if report.Differences != differences || damaged || report.CUDA == nil || len(report.CUDA.Devices) != 2 {
+		if report.Differences != differences || damaged || len(report.Devices) != 2 {
 			t.Errorf("%s: %d differences, %d damaged on %s", s.Name, report.Differences, report.Damaged, report.Device)
 		}
-		for _, device := range report.CUDA.Devices {
+		for _, device := range report.Devices {
 			if device.Samples > 0 && device.WorkingSeconds <= 0 {
 				t.Errorf("%s: worked for %v s", s.Name, device.WorkingSeconds)
-			}
-			if len(device.JITLog) == 0 || !strings.Contains(device.JITLog[0], "ptxas info") {
-				t.Errorf("%s: the log of the driver's compiler is %q", s.Name, device.JITLog)
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func NewTables(rules *Rules, incidence Lists) *Tables {
 }
 
 // never is the last node, which no sample removes.
-func (t *Tables) never() uint32 { return uint32(t.Genes + t.reactions) }
+func (t *Tables) never() uint32 { return uint32(t.Nodes() - 1) }
 
 // Size is the number of positions.
 func (t *Tables) Size() int { return int(t.Starts[len(t.Starts)-1]) }
@@ -178,35 +178,20 @@ func (t *Tables) Bytes() int {
 
 // Upload uploads the tables, and waits until they have arrived.
 func (t *Tables) Upload(c *cuda.Context) (kernels.Graph, error) {
-	u := &uploader{context: c}
+	rows := func(l Lists) kernels.Rows {
+		return kernels.Rows{Offsets: cuda.Upload(c, l.Offsets), Positions: cuda.Upload(c, l.Positions)}
+	}
 	graph := kernels.Graph{
 		Genes: t.Genes, Reactions: t.reactions, ReactionStart: t.reactionStart, ByRules: t.ByRules,
-		GeneRows: u.rows(t.geneRows), ReactionRows: u.rows(t.reactionRows),
-		Src: put(u, t.Src), Dst: put(u, t.Dst),
-		Starts: put(u, t.Starts), Masks: len(t.Starts) - 1,
-		GPRSrc: put(u, t.gprSrc), GPRDst: put(u, t.gprDst),
-		FirstTerm: put(u, t.terms.first), Operands: put(u, t.terms.operands),
-		Parents: put(u, t.terms.parents),
+		GeneRows: rows(t.geneRows), ReactionRows: rows(t.reactionRows),
+		Src: cuda.Upload(c, t.Src), Dst: cuda.Upload(c, t.Dst),
+		Starts: cuda.Upload(c, t.Starts), Masks: len(t.Starts) - 1,
+		GPRSrc: cuda.Upload(c, t.gprSrc), GPRDst: cuda.Upload(c, t.gprDst),
+		FirstTerm: cuda.Upload(c, t.terms.first), Operands: cuda.Upload(c, t.terms.operands),
+		Parents: cuda.Upload(c, t.terms.parents),
 	}
-	if u.err != nil {
-		return graph, u.err
+	if err := c.Err(); err != nil {
+		return graph, err
 	}
 	return graph, c.Synchronize()
-}
-
-// uploader copies tables to a device until a copy fails.
-type uploader struct {
-	context *cuda.Context
-	err     error
-}
-
-func (u *uploader) rows(l Lists) kernels.Rows {
-	return kernels.Rows{Offsets: put(u, l.Offsets), Positions: put(u, l.Positions)}
-}
-
-func put[T any](u *uploader, values []T) (memory cuda.Memory) {
-	if u.err == nil {
-		memory, u.err = cuda.Upload(u.context, values)
-	}
-	return memory
 }
