@@ -3,13 +3,15 @@
 Pages link to files of the repository, so that the links also work where the repository is shown.
 On the site, a link to a page leads there, a link to a file of conf to its text or to a copy, and a
 link to any other file is only its words. The program that builds the site reports links that lead
-nowhere.
+nowhere on it; this one those of, and to, other pages of the repository.
 """
 
 import os
 import re
 import shutil
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from nbconvert import MarkdownExporter
@@ -48,6 +50,11 @@ def main(folder: Path) -> None:
         (folder / in_repository(path)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, folder / in_repository(path))
 
+    committed = subprocess.check_output(["git", "ls-files", "*.md"], cwd=ROOT, text=True)
+    dead = [link for path in {*pages, *committed.split()} for link in dead_links(path, addresses)]
+    if dead:
+        sys.exit("\n".join(dead))
+
     (folder / "api").mkdir()
     for path, page in pages.items():
         (folder / page).write_text(with_links(markdown(ROOT / path), path, addresses), "utf-8")
@@ -65,12 +72,32 @@ def markdown(path: Path) -> str:
     return re.sub(r"^```bash\n%%bash.*\n", "```sh\n", text, flags=re.MULTILINE)
 
 
+def dead_links(source: str, addresses: dict[str, str]) -> Iterator[str]:
+    """Links from or to what is not on the site: its program does not see them."""
+    for match in LINK.finditer(markdown(ROOT / source)):
+        target, fragment = target_of(match, source), match[4]
+        exists = (ROOT / target).exists()
+        if source in addresses and (target in addresses or not exists):
+            continue
+        if not exists or (fragment and fragment[1:] not in anchors(ROOT / target)):
+            yield f"{source}: dead link {match[0]}"
+
+
+def target_of(match: re.Match[str], source: str) -> str:
+    """Its path in the repository."""
+    return os.path.normpath(os.path.join(os.path.dirname(source), match[3]))
+
+
+def anchors(path: Path) -> set[str]:
+    return {anchor(heading) for heading in re.findall(r"^#+ (.*)$", markdown(path), re.MULTILINE)}
+
+
 def with_links(text: str, source: str, addresses: dict[str, str]) -> str:
     folder = os.path.dirname(addresses[source]) or "."
 
     def link(match: re.Match[str]) -> str:
-        image, words, target, fragment = match.groups()
-        path = os.path.normpath(os.path.join(os.path.dirname(source), target))
+        image, words, _, fragment = match.groups()
+        path = target_of(match, source)
         if path in addresses:
             address = os.path.relpath(addresses[path], folder)
             return f"{image}[{words}]({address}{fragment or ''})"
@@ -90,7 +117,7 @@ def configuration(shown: list[Path], copied: list[Path]) -> str:
 
 
 def anchor(heading: str) -> str:
-    return re.sub(r"[^\w-]", "", heading).lower()
+    return re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
 
 
 if __name__ == "__main__":
