@@ -1,6 +1,7 @@
 package tcbuild
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,20 +53,28 @@ func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule,
 	}
 }
 
-// shownColumns is how many columns of one use a line of the log names.
-const shownColumns = 3
+// columnNames are columns of one use. A log in JSON names all of them.
+type columnNames []string
+
+// MarshalJSON implements json.Marshaler.
+func (c columnNames) MarshalJSON() ([]byte, error) { return json.Marshal(strings.Join(c, ",")) }
+
+// MarshalText shows three names at most, as a line of a log must not be long.
+func (c columnNames) MarshalText() ([]byte, error) {
+	shown := c[:min(len(c), 3)]
+	if more := len(c) - len(shown); more > 0 {
+		shown = append(slices.Clip(shown), fmt.Sprintf("+%d", more))
+	}
+	return []byte(strings.Join(shown, ",")), nil
+}
 
 // logColumns says in one line what the columns of a perturbation set are; those of genes and ids
 // only if they have other names.
 func (b *builder) logColumns(set *samples.Set) {
 	var uses []any
 	for _, use := range set.Columns().Uses() {
-		shown := use.Columns[:min(len(use.Columns), shownColumns)]
-		if more := len(use.Columns) - len(shown); more > 0 {
-			shown = append(slices.Clip(shown), fmt.Sprintf("+%d", more))
-		}
-		if text := strings.Join(shown, ","); text != use.What {
-			uses = append(uses, use.What, text)
+		if !slices.Equal(use.Columns, []string{use.What}) {
+			uses = append(uses, use.What, columnNames(use.Columns))
 		}
 	}
 	if len(uses) > 0 {
