@@ -61,7 +61,7 @@ def shell(tcbuild: Tcbuild, folder: Path, commands: str) -> str:
 
 def shape(text: str) -> list[list[str]]:
     """The words of each line, whatever the numbers, units and digests."""
-    text = re.sub(r"\b[0-9a-f]{12}…|[0-9][0-9.,]*( k?M?B\b)?", "N", text)
+    text = re.sub(r"\b[0-9a-f]{12}…|[0-9][0-9.,]*( (k?M?B|[mµn]?s)\b)?", "N", text)
     return [line.split() for line in text.strip().splitlines()]
 
 
