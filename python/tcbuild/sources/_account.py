@@ -61,7 +61,7 @@ class Account(dict[str, dict[str, Any]]):
         ]
         frame = pandas.DataFrame(rows, columns=["", "rows", "kept", "dropped", "why"])
         with pandas.option_context("display.max_colwidth", None):
-            return str(frame.to_html(index=False))
+            return str(frame.to_html(index=False, justify="left"))
 
 
 def _why(source: Mapping[str, Any]) -> str:
