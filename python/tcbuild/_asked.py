@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -53,7 +54,9 @@ class Asked:
         seed: int = 0,
         stratify: str | None = None,
         straddling: Literal["drop", "parts"] = "drop",
+        wildtypes: Literal["split", "whole"] = "split",
         hold_out: Any = None,
+        pin: Mapping[str, str] | None = None,
         **fractions: float,
     ) -> Parts:
         """Splits the samples at random. Parts depend on the seed and the samples, not on their
@@ -68,8 +71,11 @@ class Asked:
             stratify: a column, or perturbation-count: the fractions hold within each value
             straddling: by gene, `parts` keeps samples with genes of several parts: test_unseen1 has
                 a gene of test and 1 gene that train lacks
-            hold_out: samples for test: a boolean array [N], or an expression of `where`; or a
-                mapping of parts to them
+            wildtypes: `split` splits samples without perturbations separately; `whole` keeps them
+                together, by gene in the first part
+            hold_out: samples for test: a boolean array [N], "column=value", or a list of these
+                texts; or a mapping of parts to them
+            pin: sample_id to part; the samples bring those that must stay with them
             **fractions: of the units, such as samples or genes, by part; they add up to 1. Without
                 any, train gets what is not held out. print(parts) warns of parts that miss theirs
                 by a tenth
@@ -84,12 +90,14 @@ class Asked:
         """
         self._check_stored("split")
         found = Split(self, by, fractions or ({} if hold_out is None else {"train": 1}), seed)
-        found.check(straddling, stratify, hold_out)
+        found.check(straddling, wildtypes, stratify, hold_out)
         if hold_out is not None:
             found.hold_out(hold_out)
+        if pin:
+            found.pin(pin)
         if stratify is not None:
             found.stratify(stratify)
-        return found.draw(straddling == "parts")
+        return found.draw(wildtypes == "whole", straddling == "parts")
 
     def parts(self, path: str | os.PathLike[str]) -> Parts:
         """The parts that parts.save wrote, for any variant of the same input. A view gets its

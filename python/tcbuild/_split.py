@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from tcbuild._parts import UNPLACED, Codes, Parts
 from tcbuild._perturbed import Ints, Perturbed, connected, random_numbers, read_perturbed
-from tcbuild._where import keeps
 from tcbuild.errors import InputError, SettingsError, unknown_name
 
 COUNT = "perturbation-count"  # by which to stratify
@@ -33,8 +32,8 @@ _FREE = -1  # the part of what has none yet
 class Split:
     """A split on its way.
 
-    part: int16 [N], the part of each sample by its number in names: first the parts of the
-        fractions, then those of samples that are held out
+    part, pins: int16 [N], the part of each sample, and the one that it is pinned to, by their
+        numbers in names: first those of the fractions, then those of samples that are held out
     """
 
     def __init__(self, dataset: Any, by: str, fractions: Mapping[str, Any], seed: int):
@@ -46,14 +45,18 @@ class Split:
         self.names, self.shares = [*fractions], _shares(fractions)
         self.genes = read_perturbed(dataset)
         self.part = np.full(len(dataset), _FREE, np.int16)
-        self.strata = np.zeros(len(dataset), np.int64)
+        self.pins, self.strata = self.part.copy(), np.zeros(len(dataset), np.int64)
 
-    def check(self, straddling: str, stratify: Any, held: Any) -> None:
+    def check(self, straddling: str, wildtypes: str, stratify: Any, held: Any) -> None:
         """Raises an error for settings that mean nothing beside others."""
         if self.by not in ("sample", *_BY_GENES):
             self._column(self.by, "by", "sample", *_BY_GENES)
-        if straddling not in ("drop", "parts") or (straddling == "parts" and self.by != "gene"):
-            raise _wrong(f"found straddling={straddling!r} by {self.by}", "use 'drop'")
+        for what, value, known, allowed in (
+            ("straddling", straddling, ("drop", "parts"), self.by == "gene"),
+            ("wildtypes", wildtypes, ("split", "whole"), self.by in _BY_GENES),
+        ):
+            if value not in known or (value == known[1] and not allowed):
+                raise _wrong(f"found {what}={value!r} by {self.by}", f"use {known[0]!r}")
         if stratify is not None and self.by in ("gene", "component", "pair"):
             raise _wrong(f"found stratify={stratify!r} by {self.by}", "split by genotype")
         if held is not None and self.by in ("component", "pair"):
@@ -64,19 +67,38 @@ class Split:
         for name, rule in held.items() if isinstance(held, Mapping) else [("test", held)]:
             if name not in self.names:
                 self.names.append(name)
-            rows, number = self._held(rule), self.names.index(name)
-            if np.any(rows & (self.part != _FREE) & (self.part != number)):
-                raise _wrong("hold_out: found a sample in two parts, expected one", "")
-            self.part[rows] = number
+            for one in rule if isinstance(rule, list) and isinstance(rule[0], str) else [rule]:
+                rows, number = self._held(one), self.names.index(name)
+                if np.any(rows & (self.part != _FREE) & (self.part != number)):
+                    raise _wrong("hold_out: found a sample in two parts, expected one", "")
+                self.part[rows] = number
 
     def _held(self, rule: Any) -> npt.NDArray[np.bool_]:
-        rows = keeps(self.dataset, rule) if isinstance(rule, str) else np.asarray(rule)
-        if rows.dtype != bool or rows.shape != self.part.shape:
-            why = f"hold_out: found {rows.dtype} {rows.shape}, expected an expression, or booleans"
+        rows = np.asarray(rule)
+        if isinstance(rule, str):
+            column, _, value = rule.partition("=")
+            values = self._column(column, "hold_out")
+            try:
+                rows = values == (value if values.dtype == object else float(value))
+            except ValueError:
+                why = f"hold_out: found {rule!r}, but column {column!r} has numbers"
+                raise _wrong(why, "") from None
+        elif rows.dtype != bool or rows.shape != self.part.shape:
+            why = f"hold_out: found {rows.dtype} {rows.shape}, expected column=value, or booleans"
             raise _wrong(f"{why} ({len(self.part)},)", "")
         if not rows.any():
             raise _wrong(f"hold_out: {rule!r:.100} holds for none of the samples", "check values")
         return rows
+
+    def pin(self, pins: Mapping[str, str]) -> None:
+        """Fixes the units of samples, by their ids, in parts."""
+        for name in {*pins.values()} - {*self.names[: len(self.shares)]}:
+            raise _unknown("pin: ", "part", name, self.names[: len(self.shares)])
+        rows = self.dataset.index_of([*pins])
+        self.pins[rows] = [self.names.index(name) for name in pins.values()]
+        held = self.part[rows] != _FREE
+        if np.any(held & (self.part[rows] != self.pins[rows])):
+            raise _wrong("pin: found a pinned sample that hold_out puts into another part", "")
 
     def stratify(self, column: str) -> None:
         """Applies the fractions within each value of a column, in the order of the values."""
@@ -86,16 +108,16 @@ class Split:
             why = f"stratify: {column!r} has more than {_STRATA} values"
             raise _wrong(why, "name a column with few values")
 
-    def draw(self, separate: bool) -> Parts:
+    def draw(self, whole_wildtypes: bool, separate: bool) -> Parts:
         """Puts every sample into a part that has none yet."""
         free, wild = self.part == _FREE, self.genes.sizes == 0
         held, of_gene = self.part.copy(), np.full(len(self.genes.ids), _FREE, np.int16)
-        if self.by in _BY_GENES:
+        if self.by in _BY_GENES and not whole_wildtypes:
             self._draw_units(np.flatnonzero(free & wild), "sample")
             free &= ~wild
         if self.by == "gene":
-            used = np.unique(self.genes.take(np.flatnonzero(free)).genes)
-            of_gene[used] = self._drawn(self.genes.ids[used], np.zeros(len(used), np.int64))
+            self.part[free & wild] = np.where(self.pins[free & wild] > 0, self.pins[free & wild], 0)
+            self._draw_genes(np.flatnonzero(free & ~wild), of_gene)
         elif self.by in ("component", "pair"):
             self._draw_groups(np.flatnonzero(free))
         else:
@@ -114,43 +136,54 @@ class Split:
             raise _wrong(
                 f"stratify: samples of one {by} differ", f"split by sample, or use {COUNT}"
             )
-        self.part[rows] = self._drawn(texts, strata[first])[units]
+        pinned = _of_units(self.pins[rows], units, len(texts), by)
+        self.part[rows] = self._drawn(texts, pinned, strata[first])[units]
+
+    def _draw_genes(self, rows: Ints, of_gene: Codes) -> None:
+        some = self.genes.take(rows)
+        used = np.unique(some.genes)
+        pinned = _of_units(self.pins[rows][some.of], some.genes, len(of_gene), "gene")[used]
+        of_gene[used] = self._drawn(self.genes.ids[used], pinned, np.zeros(len(used), np.int64))
 
     def _draw_groups(self, rows: Ints) -> None:
         """Groups of samples that share genes, or pairs of genes, go from the largest on to the part
         that is furthest from its fraction, of those in which they fit.
         """
         groups, texts = self._connected(self.genes.take(rows))
-        sizes, part = np.bincount(groups), np.empty(len(texts), np.int16)
-        whole = lcm(*(share.denominator for share in self.shares))
-        weights = [int(share * whole) for share in self.shares]
-        lacks = [len(rows) * weight for weight in weights]
-        for group in np.lexsort((random_numbers(self.seed, texts), -sizes)).tolist():
-            size = int(sizes[group]) * whole
+        sizes, names, weights = np.bincount(groups).tolist(), self.names, self._weights()
+        part = _of_units(self.pins[rows], groups, len(texts), self.by)
+        got = [int(np.sum(part[groups] == number)) for number in range(len(weights))]
+        order = np.lexsort((random_numbers(self.seed, texts), -np.bincount(groups)))
+        for group in (one for one in order.tolist() if part[one] == _FREE):
+            size = sizes[group] * sum(weights)
+            lacks = [len(rows) * w - n * sum(weights) for w, n in zip(weights, got)]
             fits = [k for k, lack in enumerate(lacks) if lack >= size]
             to = max(fits, key=lambda k: lacks[k] / weights[k]) if fits else lacks.index(max(lacks))
             if self.by == "pair" and size > len(rows) * weights[to]:
                 raise InputError(
                     f"split {self.dataset.path}: found {sizes[group]:,} of {len(rows):,} samples "
-                    f"that pairs of genes connect, which do not fit into part {self.names[to]}",
+                    f"that pairs of genes connect, which do not fit into part {names[to]}",
                     "use a larger fraction, or split by genotype",
                 )
             part[group] = to
-            lacks[to] -= size
+            got[to] += sizes[group]
         self.part[rows] = part[groups]
 
     def _connected(self, genes: Perturbed) -> tuple[Ints, list[str]]:
         """The group of each sample, and the text of each group: its first gene, or pair."""
         ids, n = genes.ids, len(genes.ids)
+        alone = genes.sizes == 1 if self.by == "pair" else genes.sizes > 0
+        singles = alone[genes.of]  # keys of genes follow those of pairs; wild types share -1
         pairs, of_pairs = genes.pairs() if self.by == "pair" else (np.empty(0, np.int64),) * 2
-        alone = (genes.sizes == 1)[genes.of] | (self.by == "component")
-        keys = np.concatenate([pairs, genes.genes[alone] + n * n])  # those of genes follow pairs
-        of = np.concatenate([of_pairs, genes.of[alone]])
+        wild = np.flatnonzero(genes.sizes == 0)
+        keys = np.concatenate([pairs, genes.genes[singles] + n * n, np.full(len(wild), -1)])
+        of = np.concatenate([of_pairs, genes.of[singles], wild])
         groups, smallest = connected(keys, of, len(genes.ptr) - 1)
-        found = smallest.tolist()
-        return groups, [
-            f"{ids[k // n]}|{ids[k % n]}" if k < n * n else ids[k - n * n] for k in found
-        ]
+        texts = []
+        for key in smallest.tolist():
+            pair = f"{ids[key // n % n]}|{ids[key % n]}"
+            texts.append(pair if 0 <= key < n * n else "" if key < 0 else ids[key - n * n])
+        return groups, texts
 
     def _texts(self, rows: Ints, by: str) -> tuple[Ints, Any]:
         """The unit of some samples, and the text of each unit."""
@@ -173,15 +206,24 @@ class Split:
         values: npt.NDArray[Any] = self.dataset.column(name)
         return values if values.dtype == object else values + 0.0  # -0 and 0 are one value
 
-    def _drawn(self, texts: Any, strata: Ints) -> Codes:
+    def _weights(self) -> list[int]:
+        """Whole numbers in the proportions of the fractions."""
+        whole = lcm(*(share.denominator for share in self.shares))
+        return [int(share * whole) for share in self.shares]
+
+    def _drawn(self, texts: Any, pinned: Codes, strata: Ints) -> Ints:
         """The part of each unit. Within a stratum, units go by their random numbers, the first ones
         to the first part.
         """
-        part, owed = np.full(len(texts), _FREE, np.int16), [Fraction(0)] * len(self.shares)
+        part, owed = pinned.copy(), [Fraction(0)] * len(self.shares)
         order = np.lexsort((random_numbers(self.seed, texts), strata))
         starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
         for units in np.split(order, starts[1:]) if len(order) else ():
-            part[units] = np.repeat(np.arange(len(owed)), _counts(len(units), self.shares, owed))
+            fixed = part[units][part[units] != _FREE]
+            taken = np.bincount(fixed, minlength=len(owed)).tolist()
+            counts = _targets(len(units), taken, self.shares, owed)
+            new = np.repeat(np.arange(len(owed)), np.array(counts) - taken)
+            part[units[part[units] == _FREE]] = new
         return part
 
     def _missed(self, codes: Codes, free: npt.NDArray[np.bool_]) -> list[str]:
@@ -254,7 +296,7 @@ def _shares(fractions: Mapping[str, Any]) -> list[Fraction]:
         if isinstance(value, (bool, str)) or not isinstance(value, (Real, Decimal)):
             raise TypeError(
                 f"split: found {name}={value!r:.100}, expected a fraction of the samples, or one "
-                "of the settings seed, stratify, straddling, hold_out"
+                "of the settings seed, stratify, straddling, wildtypes, hold_out, pin"
             )
         if not 0 < float(value) <= 1 or name in ("", UNPLACED) or not name.isprintable():
             raise _wrong(f"found {name}={value}, expected a part and a fraction above 0", "")
@@ -266,18 +308,39 @@ def _shares(fractions: Mapping[str, Any]) -> list[Fraction]:
     return [share / total for share in found]
 
 
-def _counts(count: int, shares: Sequence[Fraction], owed: list[Fraction]) -> list[int]:
+def _targets(
+    count: int, pinned: list[int], shares: Sequence[Fraction], owed: list[Fraction]
+) -> list[int]:
     """How many of a stratum's units each part gets: floor(count × share), and the others go to the
-    parts that earlier strata and rounding owe most. owed is kept up to date.
+    parts that earlier strata and rounding owe most. A part with more pinned units keeps these, and
+    the others share the rest. owed is kept up to date.
     """
-    exact = [count * share for share in shares]
-    got = [int(one) for one in exact]
-    uneven = [k for k, one in enumerate(exact) if one != got[k]]
-    uneven.sort(key=lambda k: -(owed[k] + exact[k] - got[k]))
-    for k in uneven[: count - sum(got)]:
-        got[k] += 1
-    owed[:] = [before + one - n for before, one, n in zip(owed, exact, got)]
+    got, open_parts = [0] * len(shares), {*range(len(shares))}
+    full = open_parts
+    while full:
+        left = count - sum(n for k, n in enumerate(got) if k not in open_parts)
+        total = sum(shares[k] for k in open_parts)
+        exact = {k: left * shares[k] / total for k in sorted(open_parts)}
+        got = [int(exact.get(k, got[k])) for k in range(len(got))]
+        uneven = [k for k in exact if exact[k] != got[k]]
+        uneven.sort(key=lambda k: -(owed[k] + exact[k] - got[k]))
+        for k in uneven[: count - sum(got)]:
+            got[k] += 1
+        full = {k for k in open_parts if pinned[k] > got[k]}
+        got = [pinned[k] if k in full else n for k, n in enumerate(got)]
+        open_parts = open_parts - full
+    for k, share in enumerate(shares):
+        owed[k] += count * share - got[k]
     return got
+
+
+def _of_units(pins: Ints, units: Ints, count: int, by: str) -> Codes:
+    """The part that each unit is pinned to, by the pins of its samples."""
+    found, some = np.full(count, _FREE, np.int16), pins != _FREE
+    found[units[some]] = pins[some]
+    if np.any(found[units[some]] != pins[some]):
+        raise _wrong(f"pin: found samples of one {by} in two parts", "pin them in one part")
+    return found
 
 
 def _unknown(doing: str, what: str, name: str, known: list[str]) -> SettingsError:

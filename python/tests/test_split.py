@@ -212,7 +212,7 @@ def test_by_gene(tcbuild, tmp_path, seed):
     for at in range(4):
         frame = frame_of(r, 120, most=2)
         dataset = build(frame, tmp_path / str(at))
-        settings = dict(by="gene", seed=at)
+        settings = dict(by="gene", seed=at, wildtypes=["split", "whole"][at % 2])
         try:
             parts = dataset.split(**FRACTIONS, **settings, straddling="parts")
         except InputError as error:
@@ -222,7 +222,10 @@ def test_by_gene(tcbuild, tmp_path, seed):
         straddled += sum("_unseen" in part for part in found)
         genes = [{*text.split("|")} - {""} for text in frame.genes]
         wild = [part for part, some in zip(found, genes) if not some]
-        assert abs(wild.count("train") - 0.6 * len(wild)) <= 1
+        if at % 2:
+            assert {*wild} == {"train"}
+        else:
+            assert abs(wild.count("train") - 0.6 * len(wild)) <= 1
         dropped = parts_of(dataset.split(**FRACTIONS, **settings))
         assert dropped == ["unplaced" if "_unseen" in part else part for part in found]
         seen = parts["train"].to_pandas().index, parts.seen()
@@ -277,9 +280,10 @@ def test_wildtypes(tcbuild, tmp_path, seed):
     for by in ("genotype", "component", "pair", "gene"):
         split = dataset.split(train=0.75, test=0.25, by=by)
         assert abs((split.codes[wild] == 0).sum() - 0.75 * wild.sum()) <= 1
-    kept = {"train": "deletions == 0"}
-    whole = dataset.split(train=0.75, test=0.25, by="genotype", hold_out=kept)
-    assert {*whole.codes[dataset.where("deletions == 0").indices].tolist()} == {0}
+        whole = dataset.split(train=0.75, test=0.25, by=by, wildtypes="whole")
+        assert len({*whole.codes[wild].tolist()}) == 1
+    with pytest.raises(SettingsError, match="wildtypes='whole' by sample"):
+        dataset.split(train=1, by="sample", wildtypes="whole")
 
 
 @pytest.mark.parametrize("stratify", ["medium", "batch", "perturbation-count"])
@@ -301,19 +305,29 @@ def test_small_strata(tcbuild, tmp_path):
     assert abs(parts.sizes["train"] - 300) < 5 and abs(parts.sizes["val"] - 100) < 5
 
 
-def test_hold_out(tcbuild, tmp_path, seed):
+def test_hold_out_and_pin(tcbuild, tmp_path, seed):
     frame = frame_of(np.random.default_rng(seed), 120)
     dataset = build(frame, tmp_path / "d")
     ypd = (frame.medium == "YPD").to_numpy()
-    for held in ("medium == 'YPD'", ypd, {"test": ypd}):
+    for held in ("medium=YPD", ypd, ["medium=YPD"], {"test": ypd}):
         parts = dataset.split(train=0.7, val=0.3, by="genotype", hold_out=held, seed=1)
         assert [part == "test" for part in parts_of(parts)] == ypd.tolist()
     parts = dataset.split(
-        by="sample", hold_out={"new": "batch == 3", "test": (frame.batch == 1).to_numpy()}
+        by="sample", hold_out={"new": "batch=3", "test": (frame.batch == 1).to_numpy()}
     )
     found = parts_of(parts)
     assert {*found} == {"train", "new", "test"}
     assert [part == "new" for part in found] == (frame.batch == 3).tolist()
+    texts = frame.genes.tolist()
+    pins = {frame.sample_id[k]: "val" for k in range(3)}
+    parts = dataset.split(**FRACTIONS, by="genotype", pin=pins)
+    pinned = {texts[k] for k in range(3)} - {""}
+    assert {part for part, text in zip(parts_of(parts), texts) if text in pinned} <= {"val"}
+    assert {parts_of(parts)[k] for k in range(3)} == {"val"}
+    parts = dataset.split(
+        train=0.9, test=0.1, by="sample", pin=dict.fromkeys(frame.sample_id[:60], "test")
+    )
+    assert parts.sizes == {"train": 60, "test": 60}
 
 
 def test_fractions(tcbuild, tmp_path):
@@ -334,15 +348,14 @@ def test_missed_fractions(tcbuild, tmp_path):
     frame.loc[50:79, "medium"] = "SC"
     dataset = build(frame, tmp_path / "d")
     assert not dataset.split(**FRACTIONS, by="sample").notes
-    drawn = (dataset.split(train=2 / 3, test=1 / 3, by="plate", seed=n) for n in range(99))
-    parts = next(parts for parts in drawn if parts.sizes == {"train": 80, "test": 20})
+    parts = dataset.split(train=2 / 3, test=1 / 3, by="plate", pin={"0": "train", "50": "train"})
     lines = [
         "warning: train has 80 % of 100 samples, not the 66.7 % that were asked for",
         "warning: test has 20 % of 100 samples, not the 33.3 % that were asked for",
     ]
     assert parts.notes == lines and repr(parts).endswith("\n".join(lines))
     assert parts._repr_html_().count("<p>warning: ") == 2
-    held = dataset.split(train=0.5, test=0.5, by="sample", hold_out="medium == 'SC'")
+    held = dataset.split(train=0.5, test=0.5, by="sample", hold_out="medium=SC")
     assert held.sizes == {"train": 35, "test": 65} and not held.notes
     small = dataset[:9].split(train=0.8, test=0.2, by="sample")  # off by less than a sample
     assert not small.notes
@@ -374,16 +387,20 @@ def test_duplicate_ids(tcbuild, tmp_path):
         ({"train": 1, "by": "genotype", "stratify": "batch"}, "samples of one genotype differ"),
         ({"train": 1, "by": "sample", "straddling": "parts"}, "straddling='parts' by sample"),
         ({"train": 1, "by": "gene", "straddling": "yes"}, "straddling='yes' by gene"),
-        ({"train": 1, "by": "pair", "hold_out": "batch == 1"}, "found hold_out by pair"),
-        ({"train": 1, "by": "sample", "hold_out": "batch == 77"}, "it matches none of 60 samples"),
-        ({"train": 1, "by": "sample", "hold_out": "batch=3"}, "batch=3'.*write a comparison"),
-        ({"train": 1, "by": "sample", "hold_out": "batch"}, "found a number, expected a comp"),
-        ({"train": 1, "by": "sample", "hold_out": [False] * 60}, "holds for none of the samples"),
+        ({"train": 1, "by": "pair", "hold_out": "batch=1"}, "found hold_out by pair"),
+        ({"train": 1, "by": "sample", "hold_out": "batch=77"}, "holds for none of the samples"),
+        ({"train": 1, "by": "sample", "hold_out": "batch=x"}, "column 'batch' has numbers"),
+        ({"train": 1, "by": "sample", "hold_out": "batch"}, "column 'batch' has numbers"),
         ({"train": 1, "by": "sample", "hold_out": [True]}, r"hold_out: found bool \(1,\)"),
         ({"train": 1, "by": "sample", "hold_out": [1, 2]}, r"hold_out: found int64 \(2,\)"),
         (
-            {"train": 1, "by": "sample", "hold_out": {"a": "batch == 1", "b": "batch == 1"}},
+            {"train": 1, "by": "sample", "hold_out": {"a": "batch=1", "b": "batch=1"}},
             "a sample in two parts",
+        ),
+        ({"train": 1, "by": "sample", "pin": {"s1": "trian"}}, "pin: .*did you mean 'train'"),
+        (
+            {"train": 0.5, "test": 0.5, "by": "gene", "pin": {"two0": "train", "two1": "test"}},
+            "samples of one gene in two parts",
         ),
         ({"train": 0.999, "test": 0.001, "by": "sample"}, "part test gets none of 60 samples"),
     ],
@@ -406,6 +423,8 @@ def test_other_errors(tcbuild, tmp_path):
         dataset.split(train=True, by="sample")
     with pytest.raises(KeyError, match="did you mean 'train'"):
         dataset.split(train=1, by="sample")["trian"]
+    with pytest.raises(KeyError, match="none of 60 samples has this id"):
+        dataset.split(train=1, by="sample", pin={"s99": "train"})
     with pytest.raises(InputError, match="found no samples"):
         dataset[:0].split(train=1, by="sample")
     for asks in (lambda d: d.where("deletions == 2"), lambda d: d.split(train=1, by="gene")):
@@ -475,9 +494,9 @@ def test_command(tcbuild, tmp_path):
         return subprocess.run([*command, *words], capture_output=True, text=True, cwd=folder)
 
     out = tmp_path / "parts.tsv"
-    done = run("train=2/3", "test=1/3", "--hold-out", "medium == 'SC'", "--audit", "--out", out)
+    done = run("train=2/3", "test=1/3", "--hold-out", "medium=SC", "--audit", "--out", out)
     assert done.returncode == 0 and "a model has learned something if" in done.stdout
-    want = dataset.split(train=2 / 3, test=1 / 3, by="genotype", hold_out="medium == 'SC'")
+    want = dataset.split(train=2 / 3, test=1 / 3, by="genotype", hold_out="medium=SC")
     assert dataset.parts(out)["test"].indices.tolist() == want["test"].indices.tolist()
     done = run("train=1/2", "test=1/2", "--by", "gene", "--out", out)
     warnings = dataset.split(train=0.5, test=0.5, by="gene").notes
