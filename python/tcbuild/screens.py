@@ -110,8 +110,12 @@ def sga(
         texts = frame[[*names]]
         codes.append(texts.groupby([*names], sort=False, dropna=False).ngroup().to_numpy())
         words = texts.drop_duplicates().astype(object)
-        words = words.where(words.notna(), "").astype(str)
-        mentions = [_named(read, row, each) for row, *each in words.itertuples(name=None)]
+        mentions: list[list[Mention]] = []
+        for row, *each in words.where(words.notna(), "").astype(str).itertuples(name=None):
+            try:
+                mentions.append(read(*each))
+            except InputError as error:
+                raise InputError(f"read screen: row {row}: {error.message}", error.hint) from None
         strains_read.append(Genotypes(mentions, chosen, "read screen"))
     why: Any = ""  # the first reason of a row's strains
     for numbers, strain in zip(codes, strains_read):
@@ -288,15 +292,6 @@ def _frame(table: Any) -> Any:
     if not isinstance(table, pd.DataFrame):
         return as_table(table, "screen").to_pandas()
     return table.reset_index() if any(name is not None for name in table.index.names) else table
-
-
-def _named(read: Any, row: int, texts: Sequence[str]) -> list[Mention]:
-    """What a strain mentions. Errors say where it is first."""
-    try:
-        mentions: list[Mention] = read(*texts)
-    except InputError as error:
-        raise InputError(f"read screen: row {row}: {error.message}", error.hint) from None
-    return mentions
 
 
 def _joined(labels: Sequence[pa.Array]) -> Any:

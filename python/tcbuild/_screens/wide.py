@@ -73,18 +73,16 @@ class Wide:
 
 
 def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table without the empty columns at its end, as Excel writes them."""
-    while len(frame.columns) > 1 and re.fullmatch(r"Unnamed: \d+|", str(frame.columns[-1])):
-        values = frame.iloc[:, -1]
-        if values.notna().any():
-            row = int(values.notna().to_numpy().argmax())
+    """The table without empty columns that have no name, as Excel writes them at its end."""
+    unnamed = [k for k, name in enumerate(frame) if re.fullmatch(r"Unnamed: \d+|", str(name)) and k]
+    for column in unnamed:
+        if len(values := frame.iloc[:, column].dropna()):
             raise InputError(
-                f"read matrix: row {row}: found {str(values.iloc[row])!r} in column "
-                f"{len(frame.columns)}, which has no name",
+                f"read matrix: found {str(values.iloc[0])!r} in column {column + 1}, which has no "
+                "name",
                 "name the column, or remove it",
             )
-        frame = frame.iloc[:, :-1]
-    return frame
+    return frame.drop(columns=frame.columns[unnamed])
 
 
 def _check_names(what: str, names: Sequence[str]) -> None:

@@ -37,7 +37,6 @@ class Reaction:
 class Model:
     metabolites: list[str]
     reactions: list[Reaction]
-    merged: int = 0  # coefficients that were added to another one of their metabolite
 
 
 def read_model(file: str) -> Model:
@@ -146,11 +145,9 @@ def _read_sbml(text: str) -> Model:
         element.attrib = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
     if root.tag != "sbml":
         raise ValueError(f"found element {root.tag!r}, expected sbml")
-    shared, made = _Shared(root), []
-    species = [one.attrib["id"] for one in root.iterfind("model/listOfSpecies/species")]
-    for element in root.iterfind("model/listOfReactions/reaction"):
-        made.append(shared.reaction(element))
-    return Model([_plain(id, "M_") for id in species], made, shared.merged)
+    species = root.iterfind("model/listOfSpecies/species")
+    reactions = map(_Shared(root).reaction, root.iterfind("model/listOfReactions/reaction"))
+    return Model([_plain(one.attrib["id"], "M_") for one in species], [*reactions])
 
 
 class _Shared:
@@ -160,7 +157,6 @@ class _Shared:
         def each(path: str) -> Iterator[dict[str, str]]:
             return (element.attrib for element in root.iterfind(f"model/{path}"))
 
-        self.merged = 0
         self.genes = {}
         for product in each("listOfGeneProducts/geneProduct"):
             id, label = product["id"], product.get("label", "")
@@ -194,7 +190,6 @@ class _Shared:
             for species in element.iterfind(f"{side}/speciesReference"):
                 other = _plain(species.attrib["species"], "M_")
                 value = sign * _number(species.attrib.get("stoichiometry") or "1")
-                self.merged += other in made.metabolites
                 made.metabolites[other] = made.metabolites.get(other, 0) + value
         return made
 

@@ -75,8 +75,7 @@ def add_model(
     graph["gene", "gpr", "reaction"] = pl.DataFrame(pairs, _ENDS, orient="row")
     graph.account.add("reaction", len(model.reactions), {})
     graph.account.add("metabolite", len(model.metabolites), {})
-    merged = {"added to an earlier one of the same reaction and metabolite": model.merged}
-    graph.account.add("reaction__rmr__metabolite", len(sides) + model.merged, merged)
+    graph.account.add("reaction__rmr__metabolite", len(sides), {})
     if needs:
         lost = Counter(gene for gene, _ in needs if gene not in inside)
         several = sum(lost[name] for name in ambiguous)

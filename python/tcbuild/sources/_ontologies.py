@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -66,19 +64,17 @@ def add_ontology(
     """
     edges: dict[str, dict[tuple[str, str], None]] = {"is_a": {}, "part_of": {}}
     try:
-        with open_text(file) as opened:
-            text = opened.read()
-        stanzas, ids = (len(re.findall(line, text, re.MULTILINE)) for line in (r"^\[", r"^id:"))
-        if ids != stanzas:
-            raise ValueError(f"found {ids} ids in {stanzas} stanzas")
-        _, terms, _, header = get_sections(io.StringIO(text))
+        with open_text(file) as lines:
+            _, terms, _, header = get_sections(lines)
         current, obsolete = _current(terms)
         nodes = [term for term in terms if term["id"] not in obsolete]
-        for term, relation, parent in _parents(nodes):
-            if relation in edges:
-                if parent in obsolete:
-                    raise ValueError(f"found {relation} {parent} of {term}, which is obsolete")
-                edges[relation][term, current.get(parent, parent)] = None
+        for term in nodes:
+            parents = [f"is_a {parent}" for parent in term.get("is_a", ())]
+            for relation, parent, *_ in map(str.split, parents + term.get("relationship", [])):
+                if parent in obsolete and relation in edges:
+                    raise ValueError(f"found {relation} {parent} of {term['id']}, an obsolete term")
+                if relation in edges:
+                    edges[relation][term["id"], current.get(parent, parent)] = None
     except InputError:  # of the file
         raise
     except (ValueError, KeyError, EOFError, OSError) as error:
@@ -112,16 +108,6 @@ def add_ontology(
     )
     texts = pl.col("evidence", "qualifier").drop_nulls().unique(maintain_order=True).str.join("|")
     graph[kind] = graph[kind].group_by("src", "dst", maintain_order=True).agg(texts)
-
-
-def _parents(terms: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
-    """Each term, its relation to another one, and that."""
-    for term in terms:
-        for parent in term.get("is_a", ()):
-            yield term["id"], "is_a", parent
-        for relation in term.get("relationship", ()):
-            name, parent = relation.split()[:2]
-            yield term["id"], name, parent
 
 
 def _current(terms: list[dict[str, Any]]) -> tuple[dict[str, str], set[str]]:
