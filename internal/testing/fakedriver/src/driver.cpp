@@ -280,13 +280,10 @@ int cuMemsetD8Async(u64 address, unsigned char value, size_t bytes, Stream *stre
 }
 
 int cuModuleLoadDataEx(Module **module, const char *ptx, unsigned count, const int *options, void **values) {
-    enum { INFO_LOG = 3, INFO_BYTES = 4, ERROR_LOG = 5, ERROR_BYTES = 6 };
+    enum { ERROR_LOG = 5, ERROR_BYTES = 6 };
     ENTER_CONTEXT;
     std::map<int, void *> given;
     for (unsigned i = 0; i < count; i++) given[options[i]] = values[i];
-    auto say = [&](int log, int bytes, const std::string &words) {
-        if (given.count(log)) snprintf((char *)given[log], (size_t)given[bytes], "%s", words.c_str());
-    };
     std::string text = ptx;
     auto found = std::make_unique<Module>();
     const std::string entry = "\n.visible .entry ", parameter = ".param .u64 ";
@@ -297,10 +294,11 @@ int cuModuleLoadDataEx(Module **module, const char *ptx, unsigned count, const i
         at = close;
     }
     if (text.find(".version") == std::string::npos || found->empty()) {
-        say(ERROR_LOG, ERROR_BYTES, "ptxas fatal   : no kernel\n");
+        if (given.count(ERROR_LOG)) {
+            snprintf((char *)given[ERROR_LOG], (size_t)given[ERROR_BYTES], "ptxas fatal   : no kernel\n");
+        }
         return INVALID_PTX;
     }
-    say(INFO_LOG, INFO_BYTES, "ptxas info    : " + std::to_string(found->size()) + " kernels\n");
     *module = found.get();
     current->modules.insert(std::move(found));
     return SUCCESS;
