@@ -61,6 +61,7 @@ func newDocs(e *env) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:               "docs [PAGE]",
+		SuggestFor:        []string{"settings", "man", "documentation"},
 		Short:             "List the pages of the documentation, or print one",
 		Long:              "List the pages of the documentation of this version, or print one as Markdown.",
 		Example:           "  tcbuild docs settings | less",
