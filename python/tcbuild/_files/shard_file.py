@@ -61,11 +61,10 @@ class ShardFile:
 
     def read(self, value: int, start: int, end: int) -> bytes:
         """Bytes start to end of a value. If start is 0, its page is checked too."""
-        length, offset = self._lengths[value], self._offsets[value]
-        if not 0 <= start <= end <= length:
-            raise ValueError(f"bytes {start} to {end} of a value of {length}")
+        place = self.place(value, start, end)
         if start or not self._big[value]:
-            return self.file.read(offset + start, end - start)
+            return self.file.read(place, end - start)
+        length, offset = self._lengths[value], self._offsets[value]
         page = self.file.read(offset - _PAGE.size, _PAGE.size + end)
         number, needed = offset // self._page_size, -(-(_PAGE.size + length) // self._page_size)
         stated, _, flags, pages = _BIG_PAGE.unpack_from(page)
@@ -76,8 +75,10 @@ class ShardFile:
             )
         return page[_PAGE.size :]
 
-    def place(self, value: int, start: int) -> int:
-        """Where in the file byte start of a value is."""
+    def place(self, value: int, start: int, end: int) -> int:
+        """Where in the file bytes start to end of a value begin."""
+        if not 0 <= start <= end <= self._lengths[value]:
+            raise ValueError(f"bytes {start} to {end} of a value of {self._lengths[value]}")
         return self._offsets[value] + start
 
     def _root(self) -> tuple[int, int]:

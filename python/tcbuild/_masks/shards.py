@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import xxhash
 
 from tcbuild._files.manifest import RESTORE, Manifest, unreadable
@@ -45,7 +45,10 @@ class ShardMasks:
     def unordered(self, index: int) -> Positions:
         """The removed positions; here they ascend."""
         with self._named(index) as number:
-            return self._decode(self._payload(number, index)[3], self._size)
+            file, value, start, end, checksum = self._find(number, index)
+            payload = file.read(value, start, end)
+            self._compare(index, [payload], checksum)
+            return self._decode(memoryview(payload), self._size)
 
     def read_into(self, index: int, parts: Sequence[Bytes]) -> None:
         """Reads the masks of full-masks raw, one after the other, into arrays. The checksum of a
@@ -55,13 +58,13 @@ class ShardMasks:
             if (start := self._checked.get(index)) is not None:
                 self._files[number].file.read_into(start, parts)
                 return
-            file, value, start, payload = self._payload(number, index)
-            if len(payload) != sum(map(len, parts)):
-                raise ValueError(f"payload of {len(payload)} bytes, expected another size")
-            content = np.frombuffer(payload, np.uint8)
-            for part, found in zip(parts, np.split(content, np.cumsum([*map(len, parts)])[:-1])):
-                part[:] = found
-            self._checked[index] = file.place(value, start)
+            file, value, start, end, checksum = self._find(number, index)
+            if end - start != sum(map(len, parts)):
+                raise ValueError(f"payload of {end - start} bytes, expected another size")
+            place = file.place(value, start, end)
+            file.file.read_into(place, parts)
+            self._compare(index, parts, checksum)
+            self._checked[index] = place
 
     @contextmanager
     def _named(self, index: int) -> Iterator[int]:
@@ -76,14 +79,34 @@ class ShardMasks:
                 f"read {self._path(number)}: sample {index}: {error}", RESTORE
             ) from error
 
-    def _payload(self, number: int, index: int) -> tuple[ShardFile, int, int, memoryview]:
-        """The file of a shard, and a sample's value, the payload's start in it, and the payload."""
+    def _find(self, number: int, index: int) -> tuple[ShardFile, int, int, int, int]:
+        """The file of a shard, the value of a sample, where in it the payload begins and ends, and
+        its checksum.
+        """
         shard = self._shards[number]
         value, in_value = divmod(index - shard["first"], self._per_value)
         file = self._files.get(number) or self._open(number)
         expected = min(self._per_value, shard["samples"] - value * self._per_value)
-        start, payload = _payload(file, value, in_value, expected, self._seed + index)
-        return file, value, start, payload
+        directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
+        (count,) = _COUNT.unpack_from(directory)
+        if count != expected:
+            raise ValueError(f"its value has {count} payloads, expected {expected}")
+        at = _COUNT.size + in_value * _ENTRY.size
+        start = _ENTRY.unpack_from(directory, at - _ENTRY.size)[0] if in_value else 0
+        end, checksum = _ENTRY.unpack_from(directory, at)
+        if in_value + 1 == expected and len(directory) + end != file.length(value):
+            raise ValueError(
+                f"its value ends at byte {file.length(value)}, expected {len(directory) + end}"
+            )
+        return file, value, len(directory) + start, len(directory) + end, checksum
+
+    def _compare(self, index: int, payload: Sequence[Any], expected: int) -> None:
+        """Compares a payload, in buffers, with its checksum."""
+        digest = xxhash.xxh64(seed=self._seed + index & 0xFFFFFFFFFFFFFFFF)
+        for part in payload:
+            digest.update(part)
+        if (computed := digest.intdigest() & 0xFFFFFFFF) != expected:
+            raise ValueError(f"its payload has checksum {computed:08x}, expected {expected:08x}")
 
     def _path(self, number: int) -> Path | Url:
         return self._manifest.folder / f"{self._shards[number]['name']}/data.mdb"
@@ -101,27 +124,3 @@ class ShardMasks:
             raise unreadable(path, error) from error
         self._files[number] = file
         return file
-
-
-def _payload(
-    file: ShardFile, value: int, number: int, expected: int, seed: int
-) -> tuple[int, memoryview]:
-    """Where a payload begins in its value, which must have the expected number of them, and the
-    payload, after comparing its checksum.
-    """
-    directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
-    (count,) = _COUNT.unpack_from(directory)
-    if count != expected:
-        raise ValueError(f"its value has {count} payloads, expected {expected}")
-    at = _COUNT.size + number * _ENTRY.size
-    start = _ENTRY.unpack_from(directory, at - _ENTRY.size)[0] if number else 0
-    end, stored = _ENTRY.unpack_from(directory, at)
-    if number + 1 == expected and len(directory) + end != file.length(value):
-        raise ValueError(
-            f"its value ends at byte {file.length(value)}, expected {len(directory) + end}"
-        )
-    payload = file.read(value, len(directory) + start, len(directory) + end)
-    computed = xxhash.xxh64_intdigest(payload, seed & 0xFFFFFFFFFFFFFFFF) & 0xFFFFFFFF
-    if computed != stored:
-        raise ValueError(f"its payload has checksum {computed:08x}, expected {stored:08x}")
-    return len(directory) + start, memoryview(payload)
