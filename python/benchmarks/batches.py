@@ -3,6 +3,10 @@
 pyg batch: a batch of tcbuild.torchcell.DataLoader on the CPU, in milliseconds per sample, until all
 of its edges and masks are there. The batch before is not kept.
 
+torch batch: milliseconds of CPU per sample of a batch of tcbuild.torch, 64 samples at random, until
+its masks are there: when the samples are read first, and again. copy is as many bytes to new
+memory. The least of all batches counts, as other programs take turns.
+
 masks: microseconds to write the masks of a sample, at random, to given memory, and how many
 times as long that is as NumPy takes to expand the same positions, which it has in RAM, to the same
 memory. This is the memory of one sample, which stays in the processor's cache, or of a batch, whose
@@ -14,15 +18,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
 import tcbuild
+import tcbuild.torch
 import tcbuild.torchcell
 
-BATCH = 28
+BATCH, TORCH_BATCH = 28, 64
 
 
 def main() -> None:
@@ -31,13 +36,16 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=200)
     arguments = parser.parse_args()
 
-    print(f"{'':>12} {'ms, pyg batch':>16} {'us, masks: sample':>24} {'batch':>18}")
+    torchs = "ms, torch batch: first again copy"
+    print(f"{'':>12} {'ms, pyg batch':>16} {torchs:>36} {'us, masks: sample':>24} {'batch':>18}")
     for path in arguments.datasets:
         dataset = tcbuild.open(path)
+        read = torch_batches(dataset, min(arguments.batches, 20))
         batches = np.array(pyg_batches(dataset, arguments.batches)) * 1e3 / BATCH
         filled = [fills(dataset, arguments.batches, rows) for rows in (1, BATCH)]
         print(
             f"{dataset.variant:>12} {median(batches):6.3f} min {min(batches):.3f}",
+            f"{read[0]:22.3f} {read[1]:.3f} {read[2]:.3f}",
             *(f"{ours * 1e6:12.1f} = {ours / numpys:.2f} NumPy" for ours, numpys in filled),
             flush=True,
         )
@@ -57,6 +65,19 @@ def use(batch: Any) -> None:
         for key in ("mask", "edge_index", "hyperedge_index"):
             if key in store:
                 store[key]
+
+
+def torch_batches(dataset: tcbuild.Dataset, count: int) -> list[float]:
+    """Milliseconds per sample at the first and second reading, and for a copy."""
+    order = np.random.default_rng(2).integers(len(dataset), size=(count, TORCH_BATCH))
+    whole = np.ones(int(dataset._mask_offsets[-1]), np.uint8)
+    ways: list[Callable[[Any], object]] = [
+        lambda some: tcbuild.torch.collate(dataset[some]).masks,
+        lambda some: tcbuild.torch.collate(dataset[some]).masks,
+        lambda some: np.copyto(np.empty((TORCH_BATCH, len(whole)), np.uint8), whole),
+    ]
+    least = [min(seconds(lambda: way(some), process_time) for some in order) for way in ways]
+    return [1e3 * time / TORCH_BATCH for time in least]
 
 
 def fills(dataset: tcbuild.Dataset, count: int, rows: int) -> tuple[float, float]:
@@ -83,10 +104,10 @@ def fills(dataset: tcbuild.Dataset, count: int, rows: int) -> tuple[float, float
     return ours, numpys
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = perf_counter()
+def seconds(work: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
+    start = clock()
     work()
-    return perf_counter() - start
+    return clock() - start
 
 
 if __name__ == "__main__":
