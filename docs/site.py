@@ -69,7 +69,9 @@ def markdown(path: Path) -> str:
     if path.suffix != ".ipynb":
         return path.read_text("utf-8")
     text, _ = MarkdownExporter().from_filename(str(path))
-    return re.sub(r"^```bash\n%%bash.*\n", "```sh\n", text, flags=re.MULTILINE)
+    text = re.sub(r"^```bash\n%%bash.*\n", "```sh\n", text, flags=re.MULTILINE)
+    text = re.sub(r"^(<table|  *<tr) [^>]*", r"\1", text, flags=re.MULTILINE)  # the site's style
+    return text
 
 
 def dead_links(source: str, addresses: dict[str, str]) -> Iterator[str]:
