@@ -19,6 +19,7 @@ _AHEAD, _ERRORS = 0.1, 4  # a leak is ahead by more in Pearson's r, and by so ma
 _NEAR = 0.05  # in Pearson's r: what a leak may be behind the additive baseline
 _FREE = 30.0  # of effects that are hardly penalized: they count so many times
 _FIRST = ("mean", "additive")  # of the baselines
+_SHOWN: Any = {"index": False, "na_rep": "", "float_format": "{:.3f}".format}
 _WORDS = {"pair": "pairs of genes", "genotype": "genotypes"}
 
 Floats = npt.NDArray[np.float64]
@@ -56,15 +57,12 @@ class Audit:
         return self.scores.copy()
 
     def __repr__(self) -> str:
-        shown = {"index": False, "na_rep": "", "float_format": "{:.3f}".format}
-        tables = [table.to_string(**shown) for table in (self.shared, self.scores)]
+        tables = [table.to_string(**_SHOWN) for table in (self.shared, self.scores)]
         return "\n\n".join([*tables, *(verdict.text for verdict in self.verdicts)])
 
     def _repr_html_(self) -> str:
-        shown = {"index": False, "na_rep": "", "float_format": "{:.3f}".format}
-        tables = [table.to_html(**shown) for table in (self.shared, self.scores)]
-        texts = [f"<p>{escape(verdict.text)}</p>" for verdict in self.verdicts]
-        return "".join([*tables, *texts])
+        tables = [table.to_html(**_SHOWN) for table in (self.shared, self.scores)]
+        return "".join([*tables, *(f"<p>{escape(verdict.text)}</p>" for verdict in self.verdicts)])
 
 
 class _Keys:
@@ -109,12 +107,9 @@ def audit(dataset: Any, codes: Ints, names: list[str], first: str) -> Audit:
         _Keys("sample id", ids[order], np.arange(len(order))),
     ]
     every = {name: codes[rows[order]] == number for number, name in enumerate(names)}
-    train = every[first]
-    parts = {name: part for name, part in every.items() if part.any() and name != first}
-    parts.pop("unplaced", None)
-    shared = pandas.DataFrame(
-        {"part": [*parts], "samples": [part.sum() for part in parts.values()]}
-    )
+    train, others = every[first], {*names} - {first, "unplaced"}
+    parts = {name: part for name, part in every.items() if part.any() and name in others}
+    shared = {"part": [*parts], "samples": [part.sum() for part in parts.values()]}
     for key in keys:
         among = key.among(train)
         shared[f"{key.name} in {first}"] = [among[part].mean() for part in parts.values()]
@@ -132,7 +127,7 @@ def audit(dataset: Any, codes: Ints, names: list[str], first: str) -> Audit:
                 found, text, leaks = fit.judge(rows, keys)
                 scores += [{"part": part, "phenotype": name} | one._asdict() for one in found]
                 verdicts.append(Verdict(part, name, f"{part}, {name}: {text}", leaks))
-    return Audit(shared, pandas.DataFrame(scores), verdicts)
+    return Audit(pandas.DataFrame(shared), pandas.DataFrame(scores), verdicts)
 
 
 class _Score(NamedTuple):

@@ -150,23 +150,24 @@ class Split:
         that is furthest from its fraction, of those in which they fit.
         """
         groups, texts = self._connected(self.genes.take(rows))
-        sizes, names, weights = np.bincount(groups).tolist(), self.names, self._weights()
-        part = _of_units(self.pins[rows], groups, len(texts), self.by)
-        got = [int(np.sum(part[groups] == number)) for number in range(len(weights))]
-        order = np.lexsort((random_numbers(self.seed, texts), -np.bincount(groups)))
-        for group in (one for one in order.tolist() if part[one] == _FREE):
-            size = sizes[group] * sum(weights)
-            lacks = [len(rows) * w - n * sum(weights) for w, n in zip(weights, got)]
+        sizes, part = np.bincount(groups), _of_units(self.pins[rows], groups, len(texts), self.by)
+        whole = lcm(*(share.denominator for share in self.shares))
+        weights = [int(share * whole) for share in self.shares]
+        got = np.bincount(part[groups] + 1, minlength=len(weights) + 1)[1:].tolist()  # pinned
+        lacks = [len(rows) * weight - n * whole for weight, n in zip(weights, got)]
+        order = np.lexsort((random_numbers(self.seed, texts), -sizes))
+        for group in order[part[order] == _FREE].tolist():
+            size = int(sizes[group]) * whole
             fits = [k for k, lack in enumerate(lacks) if lack >= size]
             to = max(fits, key=lambda k: lacks[k] / weights[k]) if fits else lacks.index(max(lacks))
             if self.by == "pair" and size > len(rows) * weights[to]:
                 raise InputError(
                     f"split {self.dataset.path}: found {sizes[group]:,} of {len(rows):,} samples "
-                    f"that pairs of genes connect, which do not fit into part {names[to]}",
+                    f"that pairs of genes connect, which do not fit into part {self.names[to]}",
                     "use a larger fraction, or split by genotype",
                 )
             part[group] = to
-            got[to] += sizes[group]
+            lacks[to] -= size
         self.part[rows] = part[groups]
 
     def _connected(self, genes: Perturbed) -> tuple[Ints, list[str]]:
@@ -205,11 +206,6 @@ class Split:
             raise _unknown(f"{setting}: ", "column", name, [*known, *others])
         values: npt.NDArray[Any] = self.dataset.column(name)
         return values if values.dtype == object else values + 0.0  # -0 and 0 are one value
-
-    def _weights(self) -> list[int]:
-        """Whole numbers in the proportions of the fractions."""
-        whole = lcm(*(share.denominator for share in self.shares))
-        return [int(share * whole) for share in self.shares]
 
     def _drawn(self, texts: Any, pinned: Codes, strata: Ints) -> Ints:
         """The part of each unit. Within a stratum, units go by their random numbers, the first ones
@@ -315,22 +311,22 @@ def _targets(
     parts that earlier strata and rounding owe most. A part with more pinned units keeps these, and
     the others share the rest. owed is kept up to date.
     """
-    got, open_parts = [0] * len(shares), {*range(len(shares))}
-    full = open_parts
+    closed, full = set[int](), {*range(len(shares))}
     while full:
-        left = count - sum(n for k, n in enumerate(got) if k not in open_parts)
-        total = sum(shares[k] for k in open_parts)
-        exact = {k: left * shares[k] / total for k in sorted(open_parts)}
-        got = [int(exact.get(k, got[k])) for k in range(len(got))]
-        uneven = [k for k in exact if exact[k] != got[k]]
+        left = count - sum(pinned[k] for k in closed)
+        total = sum(share for k, share in enumerate(shares) if k not in closed)
+        exact = [
+            Fraction(pinned[k]) if k in closed else left * share / total
+            for k, share in enumerate(shares)
+        ]
+        got = [int(one) for one in exact]
+        uneven = [k for k, one in enumerate(exact) if one != got[k]]
         uneven.sort(key=lambda k: -(owed[k] + exact[k] - got[k]))
         for k in uneven[: count - sum(got)]:
             got[k] += 1
-        full = {k for k in open_parts if pinned[k] > got[k]}
-        got = [pinned[k] if k in full else n for k, n in enumerate(got)]
-        open_parts = open_parts - full
-    for k, share in enumerate(shares):
-        owed[k] += count * share - got[k]
+        full = {k for k, n in enumerate(pinned) if n > got[k]}
+        closed |= full
+    owed[:] = [before + count * share - n for before, share, n in zip(owed, shares, got)]
     return got
 
 
