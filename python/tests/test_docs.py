@@ -295,11 +295,12 @@ def two_header_rows(folder: Path, tcbuild: Tcbuild) -> None:
     small_graph(folder)
     (book := openpyxl.Workbook()).active.append(["README: what the columns mean"])
     sheet = book.create_sheet("S2")
-    rows = [["Table S2"], [], ["Query", "Array", "YPD", None, "SC"], [None, None, "1", "2", "1"]]
-    rows += [["YAL001C", "YAL002W", 0.1, "n.d.", 0.3], [None, "YBR010W", 0.4, 0.5, None]]
+    rows = [["Table S2"], [], [None, None, "No", "YPD", None, "SC"]]
+    rows += [["Query", "Array", None, 1, 2, "rep 1"], ["YAL001C", "YAL002W", 1, 0.1, "n.d.", 0.3]]
+    rows += [[None, "YBR010W", 2, 0.4, 0.5, None]]
     for row in [*rows, [], ["* of two plates"]]:
         sheet.append(row)
-    for cells in ("A3:A4", "B3:B4", "C3:D3", "A5:A6"):
+    for cells in ("C3:C4", "D3:E3", "A5:A6"):
         sheet.merge_cells(cells)
     book.save(folder / "screen.xlsx")
 
@@ -310,17 +311,19 @@ def check_two_header_rows(folder: Path, tcbuild: Tcbuild, variables: dict) -> No
         for row in tcbuild.samples(folder / "replicates", 4)
     ]
     assert found == [("YAL002W", 0.1, "YPD", "1"), ("YBR010W", 0.4, "YPD", "1"),
-                     ("YBR010W", 0.5, "YPD", "2"), ("YAL002W", 0.3, "SC", "1")]  # fmt: skip
+                     ("YBR010W", 0.5, "YPD", "2"), ("YAL002W", 0.3, "SC", "rep 1")]  # fmt: skip
 
 
 def replicates(folder: Path, tcbuild: Tcbuild) -> None:
     small_graph(folder)
-    rows = ["YAL001C|YAL002W YPD 0.1 3", "YAL002W|YAL001C YPD 0.3 4", "YAL001C SC 1 1"]
-    write(folder, "replicates.csv", "genes medium fitness fitness_std", *rows, delimiter=",")
+    rows = ["genes,medium,fitness,fitness_std", "YAL001C|YAL002W,YPD,0.1,3"]
+    rows += ["YAL002W|YAL001C,YPD,0.3,4", "YAL001C,SC,1,1", "YBR010W,,2,1", ""]
+    (folder / "replicates.csv").write_text("\n".join(rows))
 
 
 def check_replicates(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    alone, both = (row["phenotypes"] for row in tcbuild.samples(folder / "means", 2))
+    alone, both, other = (row["phenotypes"] for row in tcbuild.samples(folder / "means", 3))
+    assert other["fitness"] == 2  # of an unknown medium
     assert both["fitness"] == pytest.approx(0.2) and both["fitness_n"] == 2
     assert both["fitness_sd"] == pytest.approx(0.02**0.5)
     assert both["fitness_std"] == pytest.approx(12.5**0.5)
