@@ -29,8 +29,8 @@ class Collater:
     same graph and reaction rule; otherwise it is a ValueError.
 
     Args:
-        follow_batch: keys of node types to which KEY_batch and KEY_ptr are added
-        attributes: names of attributes to include, for `batch.attribute(name)`
+        follow_batch: as of DataLoader
+        attributes: as of DataLoader
 
     Examples:
         >>> samples = tcbuild.pyg.Dataset(dataset, ["fitness"])

@@ -21,8 +21,8 @@ class DataLoader(ResumableLoader):
         batch_size: samples per batch
         shuffle: torch's order. sampler=tcbuild.torch.Order(dataset, seed) needs no list of all
             indices, and resumes within an epoch
-        follow_batch: as of Collater
-        attributes: as of Collater
+        follow_batch: keys of node types to which KEY_batch and KEY_ptr are added
+        attributes: names of attributes to include, for `batch.attribute(name)`
         **options: torch's, and `device`, on which batches are made
 
     Examples:

@@ -94,7 +94,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
 
     @lazy_property
     def masks(self) -> dict[str, Tensor]:
-        """The masks in collate's form, by name, in canonical order: views of one buffer."""
+        """The masks in the loader's form, by name, in canonical order: views of one buffer."""
         with torch.inference_mode(False):
             masks = ByName("mask", self._removed().masks(self._device()))
         object.__setattr__(self, "_written", _version(masks))
@@ -203,8 +203,8 @@ def collate(
     Args:
         samples: a view such as `dataset[:4]`, or samples of datasets with the same graph, reaction
             rule and phenotypes
-        masks: `stacked` [B, E] per mask, `concatenated` [B * E], or None, for a MaskGenerator
-        attributes: names of attributes to include, for `batch.attribute(name)`
+        masks: as of DataLoader
+        attributes: as of DataLoader
 
     Raises:
         ValueError: graphs, reaction rules or phenotypes differ

@@ -104,8 +104,8 @@ class DataLoader(ResumableLoader):
         batch_size: samples per batch
         shuffle: torch's order, from a list of all indices
         sampler: an Order needs no list, and resumes within an epoch
-        masks: as of collate
-        attributes: as of collate
+        masks: `stacked` [B, E] per mask, `concatenated` [B * E], or None, for a MaskGenerator
+        attributes: names of attributes to include, for `batch.attribute(name)`
         **options: torch's, and `device`, to which batches are moved (default: the CPU)
 
     Examples:

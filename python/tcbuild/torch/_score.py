@@ -55,7 +55,7 @@ def score(
         shards: number of jobs
         shard: this job, from 0; None does all
         top: keep only this many samples, with the highest predictions, descending
-        masks: as of collate
+        masks: as of DataLoader
         batch_size: samples of a batch
         block: batches of a block
         **options: of DataLoader; device defaults to the model's

@@ -22,9 +22,8 @@ class LazyCollater(Collater):
     torch_geometric.
 
     Args:
-        follow_batch: keys of node types, such as perturbation_indices, to which KEY_batch and
-            KEY_ptr are added
-        attributes: names of attributes to include, for `batch.attribute(name)`
+        follow_batch: as of tcbuild.pyg.DataLoader
+        attributes: as of tcbuild.pyg.DataLoader
 
     Examples:
         >>> samples = tcbuild.torchcell.Dataset(dataset, phenotypes=["fitness"])
@@ -64,8 +63,8 @@ class DataLoader(PyGDataLoader):
         dataset: as of tcbuild.pyg.DataLoader
         batch_size: samples per batch
         shuffle: torch's order
-        follow_batch: as of LazyCollater
-        attributes: as of LazyCollater
+        follow_batch: as of tcbuild.pyg.DataLoader
+        attributes: as of tcbuild.pyg.DataLoader
         **options: torch's, and `device`
 
     Examples:
