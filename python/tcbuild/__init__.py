@@ -15,7 +15,7 @@ from typing import Any as _Any
 
 from tcbuild import _notebook as _notebook
 from tcbuild import _program, errors
-from tcbuild._build import build, diff, read_graph_folder
+from tcbuild._build import build
 from tcbuild._dataset import Dataset, Phenotype, open
 from tcbuild._graph.graph import CellGraph
 from tcbuild._publish import publish
@@ -33,11 +33,9 @@ __all__ = [
     "Phenotype",
     "Sample",
     "build",
-    "diff",
     "errors",
     "open",
     "publish",
-    "read_graph_folder",
 ]
 
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from tcbuild.errors import DatasetError, InputError, missing_package
 
-_AGAIN = "read the file with a recent anndata, and write it again"
-
 
 @contextmanager
 def named(doing: str, path: Path) -> Iterator[None]:
@@ -30,7 +28,7 @@ def named(doing: str, path: Path) -> Iterator[None]:
         found = lines[0] if lines else type(error).__name__
         raise InputError(
             f"{doing}: {found}, expected what anndata writes",
-            "give an undamaged .h5ad file or .zarr folder that anndata wrote",
+            "give an undamaged .h5ad file or .zarr folder that anndata 0.7 or later wrote",
         ) from error
 
 
@@ -43,12 +41,12 @@ def _open(path: Path) -> Any:
 
 @contextmanager
 def _obs(path: Path) -> Iterator[Any]:
-    """Where the table obs is, whose attribute _index says which column has the cells' names."""
+    """Where the table obs is."""
     with named("read obs", path):
         root = _open(path)
         try:
             if "_index" not in root["obs"].attrs:
-                raise InputError(f"read obs of {path}: found an old format", _AGAIN)
+                raise ValueError("an old format")
             yield root["obs"]
         finally:
             getattr(root, "close", int)()  # zarr has nothing to close
@@ -57,13 +55,13 @@ def _obs(path: Path) -> Iterator[Any]:
 def read_obs(path: Path) -> Any:
     """The table obs, and nothing else."""
     with _obs(path) as obs:
-        return _io().read_elem(obs)
+        return import_module("anndata.io").read_elem(obs)
 
 
 def read_names(path: Path) -> Any:
     """The cells' names, obs_names."""
     with _obs(path) as obs:
-        return _io().read_elem(obs[obs.attrs["_index"]])
+        return import_module("anndata.io").read_elem(obs[obs.attrs["_index"]])
 
 
 def open_matrix(path: Path, place: str) -> Any:
@@ -82,16 +80,9 @@ def open_matrix(path: Path, place: str) -> Any:
         if hasattr(node, "dtype") and node.ndim == 2:
             return node
         if encoding == "csr_matrix":
-            return _io().sparse_dataset(node)
+            return import_module("anndata.io").sparse_dataset(node)
         raise InputError(
             f"{doing}: found {encoding}, expected a dense matrix or csr_matrix, which keep the "
             "values of a cell together",
             "write it by rows, such as adata.X = scipy.sparse.csr_matrix(adata.X)",
         )
-
-
-def _io() -> Any:
-    try:
-        return import_module("anndata.io")
-    except ModuleNotFoundError:
-        return import_module("anndata.experimental")  # before 0.11

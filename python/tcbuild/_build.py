@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,8 @@ from tcbuild import _program, _tables
 from tcbuild._dataset import Dataset, open
 from tcbuild._files.scratch import scratch_beside
 from tcbuild._graph.graph import CellGraph
-from tcbuild.errors import DamagedError, InputError, missing_package
 
 _CELLS = (".h5ad", ".zarr")
-_OF_PANDAS = {".xlsx": "read_excel", ".parquet": "read_parquet"}
 
 
 def build(
@@ -32,9 +29,9 @@ def build(
     Args:
         graph: a folder; tables by node and edge type, such as `"gene"` and `("gene", "physical",
             "gene")`, as tcbuild.sources makes them; or a PyG HeteroData whose stores have node_ids
-        samples: the path of a table that the program or pandas reads (of .xlsx, the first sheet); a
-            pandas, polars or pyarrow table; an AnnData or its path (.h5ad, .zarr), with a sample
-            per cell; a list of lists of genes; None for the graph's incidence only
+        samples: the path of a table that the program reads; a pandas, polars or pyarrow table; an
+            AnnData or its path (.h5ad, .zarr), with a sample per cell; a list of lists of genes;
+            None for the graph's incidence only
         out: the dataset's folder. If it has this dataset already, nothing is done
         timeout: seconds until the program is asked to end
         **settings: as in YAML (`tcbuild docs settings`), such as `reaction_rule="gpr"`;
@@ -66,50 +63,11 @@ def build(
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
-    """Reads a graph folder as a dataset has it: a second for a yeast graph.
-
-    Args:
-        folder: has nodes/gene.tsv, edges/gene__physical__gene.tsv and so on
-
-    Raises:
-        InputError: the graph is wrong
-
-    Examples:
-        >>> graph = tcbuild.read_graph_folder("cell/graph")
-        >>> graph.edges["gene__physical__gene"].shape
-        (2, 210)
-    """
+    """The graph in a folder that the program reads, as a dataset has it: 1 s for a yeast graph."""
     with tempfile.TemporaryDirectory(prefix="tcbuild-") as scratch:
         out = Path(scratch) / "dataset"
         _program.run("incidence", f"--graph={os.path.abspath(folder)}", f"--out={out}")
         return open(out).graph
-
-
-def diff(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> list[str]:
-    """Compares the content of two datasets: graphs, rules, columns and the first sample that
-    differs.
-
-    Args:
-        a: a dataset's folder
-        b: another's
-
-    Returns:
-        A line per difference; an empty list if nothing differs.
-
-    Raises:
-        DamagedError: a dataset is damaged
-
-    Examples:
-        >>> tcbuild.diff("cell/dataset", "cell/dataset")
-        []
-    """
-    try:
-        _program.run("diff", os.path.abspath(a), os.path.abspath(b))
-    except DamagedError as error:
-        if not error.printed:  # a damaged dataset
-            raise
-        return error.printed
-    return []
 
 
 def _graph(graph: Any, folder: Path, names: dict[str, str]) -> Path:
@@ -136,16 +94,13 @@ def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[
     """The path of the samples; what messages call it goes to names."""
     is_path = isinstance(samples, (str, os.PathLike))
     ending = Path(samples).suffix.lower() if is_path and os.path.exists(samples) else ""
-    if is_path and ending not in (*_CELLS, *_OF_PANDAS):
+    if is_path and ending not in _CELLS:
         return str(samples)
     if ending in _CELLS or _tables.is_cells(samples):
         name = str(samples) if is_path else "samples (AnnData)"
         of_genes = settings.get("genes_columns") or ["genes", "gene"]
         of_genes = of_genes.split(",") if isinstance(of_genes, str) else of_genes
         table = _tables.cells_table(samples, name, of_genes)
-    elif is_path:
-        name = str(samples)
-        table = _tables.as_table(_read_by_pandas(name, _OF_PANDAS[ending]), name)
     else:
         kind = "list" if isinstance(samples, (list, tuple)) else type(samples).__name__
         name = f"samples ({kind})"
@@ -153,16 +108,3 @@ def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[
     file = _tables.write_table(table, scratch / "samples.arrow")
     names[str(file)] = name
     return str(file)
-
-
-def _read_by_pandas(path: str, reader: str) -> Any:
-    try:
-        if reader == "read_excel":
-            import_module("openpyxl")  # pandas would say less of what is missing
-        read = getattr(import_module("pandas"), reader)
-    except ModuleNotFoundError as error:
-        raise missing_package(f"reading {path}", error) from error
-    try:
-        return read(path)
-    except Exception as error:  # of the many packages below pandas
-        raise InputError(f"read {path}: {error}", "save the file again") from error

@@ -6,33 +6,30 @@ import operator
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, overload
+from typing import Any, Literal, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from tcbuild._asked import Asked
-from tcbuild._files.manifest import Manifest
+from tcbuild._files.manifest import PERTURBATION_INDICES, Manifest
 from tcbuild._files.remote import location
 from tcbuild._files.scratch import new_folder
 from tcbuild._graph.cell import Cell
 from tcbuild._graph.graph import CellGraph
 from tcbuild._masks.computed import ComputedMasks
 from tcbuild._masks.incidence import CSR
-from tcbuild._masks.masks import Bytes, Positions, ascending, write_masks
-from tcbuild._masks.removal import Removal
+from tcbuild._masks.masks import ascending, write_masks
 from tcbuild._masks.shards import ShardMasks
 from tcbuild._parquet import write_parquet
 from tcbuild._sample import Sample
-from tcbuild._table.columns import Rows, as_array, take
-from tcbuild._table.combinations import Combinations, combined
+from tcbuild._table.columns import Rows, as_array, lists, take
+from tcbuild._table.combinations import Combinations, Table, combined
 from tcbuild._table.controls import match
 from tcbuild._table.kinds import Kinds
 from tcbuild._table.rows import position, positions, selected, selects_several
-from tcbuild._table.sample_columns import SampleColumns
-from tcbuild._table.sample_table import SampleTable, Table
-from tcbuild._table.statistics import QUANTILES, Statistics
-from tcbuild.errors import unknown_name
+from tcbuild._table.sample_columns import SampleColumns, known
+from tcbuild._table.sample_table import Perturbations, SampleTable
 
 
 def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
@@ -72,13 +69,6 @@ def as_dataset(given: Any) -> Dataset:
             "one, or its folder"
         )
     return found
-
-
-class _Masks(Protocol):
-    """How a variant keeps masks."""
-
-    def unordered(self, index: int) -> Positions:
-        """The removed positions of a sample, in any order and possibly repeated."""
 
 
 class Phenotype(NamedTuple):
@@ -146,32 +136,19 @@ class Dataset(Asked, SampleColumns):
         self._kinds = Kinds(self.manifest, lambda: cell.gene_indices)
         self.kinds = self._kinds.names
         self._table: Table = SampleTable(self.manifest)
-        self._masks: _Masks
-        if self.variant == "incidence":
-            self._masks = ComputedMasks(self._table, self._cell)
-        else:
-            self._masks = ShardMasks(self.manifest)
-        self._own = frozenset(vars(self)) | {"_own"}  # a subclass may have more
+        self._masks = (
+            ComputedMasks(self._table, cell)
+            if self.variant == "incidence"
+            else ShardMasks(self.manifest)
+        )
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The path, of a view or combinations how they were made, and what a subclass adds."""
-        own = {key: value for key, value in vars(self).items() if key not in self._own}
-        found: dict[str, Any] = {"own": own, "path": self.path}
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The path, and how a view or combinations were made."""
         if self._whole is not None:
-            return found | {"whole": self._whole, "rows": self._rows}
+            return Dataset._view, (self._whole, self._rows)
         if isinstance(self._table, Combinations):
-            found |= {"stored": self._stored, "combined": (self._table.classes, self._table.k)}
-        return found
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if "whole" in state:
-            vars(self).update(vars(state["whole"]), _whole=state["whole"], _rows=state["rows"])
-        elif "combined" in state:
-            classes, size = state["combined"]
-            vars(self).update(vars(state["stored"].combinations(classes, size=size)))
-        else:
-            Dataset.__init__(self, state["path"])
-        vars(self).update(state["own"])
+            return _combinations, (self._stored, self._table.classes, self._table.k)
+        return type(self), (self.path,)
 
     def __repr__(self) -> str:
         codec = f", {self.codec}" if self.codec else ""
@@ -207,15 +184,11 @@ class Dataset(Asked, SampleColumns):
         vars(other).update(vars(self), **changes)
         return other
 
-    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset | list[Any]:
+    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset:
         """A batch's samples: a view, which collate reads at once. A torch DataLoader, and a Subset
-        in it, calls it; a subclass with its own __getitem__ gives what that gives.
+        in it, calls it.
         """
-        places = positions(indices, len(self))
-        if type(self).__getitem__ is not Dataset.__getitem__:
-            return [self[place] for place in places.tolist()]
-        places = np.where(places < 0, places + len(self), places)
-        return self._view(take(self._rows, places))
+        return self._view(take(self._rows, positions(indices, len(self))))
 
     @property
     def _has_plain_masks(self) -> bool:
@@ -242,7 +215,7 @@ class Dataset(Asked, SampleColumns):
         Args:
             name: one of phenotype_names
         """
-        return self._column("phenotype", name, self.phenotype_names)
+        return self.column(known("phenotype", name, self.phenotype_names))
 
     def attribute(self, name: str) -> npt.NDArray[Any]:
         """An attribute of all samples: texts as objects [N], None if missing, or float64 [N], NaN
@@ -251,17 +224,7 @@ class Dataset(Asked, SampleColumns):
         Args:
             name: one of attribute_names
         """
-        return self._column("attribute", name, self.attribute_names)
-
-    def has_categories(self, attribute: str) -> bool:
-        """Whether an attribute is text.
-
-        Args:
-            attribute: one of attribute_names
-        """
-        if attribute not in self._attributes:
-            raise unknown_name("attribute", attribute, self.attribute_names)
-        return bool(self._attributes[attribute] == "text")
+        return self.column(known("attribute", name, self.attribute_names))
 
     def categories(self, attribute: str) -> list[str]:
         """The different texts of an attribute, sorted; of a view, those of the whole dataset.
@@ -272,28 +235,12 @@ class Dataset(Asked, SampleColumns):
         Raises:
             ValueError: the attribute has numbers
         """
-        if not self.has_categories(attribute):
+        if self._attributes[known("attribute", attribute, self.attribute_names)] != "text":
             raise ValueError(
                 f"read categories: attribute {attribute!r} has numbers, expected text\n"
                 f"hint: dataset.attribute({attribute!r}) has the numbers"
             )
         return self._table.words(attribute)
-
-    def _column(self, what: str, name: str, names: list[str]) -> npt.NDArray[Any]:
-        if not isinstance(name, str):
-            raise TypeError(f"read {what}: found {type(name).__name__}, expected its name")
-        if name not in names:
-            raise unknown_name(what, name, names)
-        return self.column(name)
-
-    def statistics(self, phenotype: str, quantiles: Sequence[float] = QUANTILES) -> Statistics:
-        """Count, mean, standard deviation and quantiles of a phenotype.
-
-        Args:
-            phenotype: one of phenotype_names
-            quantiles: shares from 0, the smallest value, to 1, the largest
-        """
-        return Statistics.of(self.phenotype(phenotype), quantiles)
 
     def gene_index(self, gene: str) -> int:
         """The index of a gene in `genes`.
@@ -309,8 +256,7 @@ class Dataset(Asked, SampleColumns):
         return self._cell.names.index(gene)
 
     def deletes(self, *genes: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete all of some genes, and maybe others: bool [N]. `deletes_any` selects
-        those that delete at least one.
+        """Which samples delete all of some genes, and maybe others: bool [N].
 
         Args:
             *genes: any of their names
@@ -318,24 +264,13 @@ class Dataset(Asked, SampleColumns):
         Examples:
             >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
         """
-        found: npt.NDArray[np.bool_] = self._counts(genes) == len({*map(self.gene_index, genes)})
-        return found
-
-    def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete at least one of some genes: bool [N].
-
-        Args:
-            *genes: any of their names
-
-        Examples:
-            >>> others = dataset[~dataset.deletes_any("YCR001W", "YFL001W")]
-        """
-        return self._counts(genes) > 0
-
-    def _counts(self, genes: Sequence[str]) -> npt.NDArray[np.int64]:
         if not genes:
             raise TypeError("find deleted genes: found no gene, expected names of genes")
-        return self._deleted(np.array([*{*map(self.gene_index, genes)}]))
+        wanted = np.array([*{*map(self.gene_index, genes)}])
+        deleted, bounds = lists(self.to_arrow([PERTURBATION_INDICES]).column(0))
+        hits = np.concatenate([[0], np.cumsum(np.isin(deleted, wanted))])
+        found: npt.NDArray[np.bool_] = np.diff(hits[bounds]) == len(wanted)
+        return found
 
     def controls(
         self,
@@ -454,38 +389,19 @@ class Dataset(Asked, SampleColumns):
         """
         return self._cell.incidence
 
-    @property
-    def removal(self) -> Removal:
-        """What each gene and reaction removes under the dataset's reaction rule."""
-        return self._cell.removal
-
     def _read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
-        """The removed positions of a sample.
-
-        Args:
-            index: of the sample
-
-        Returns:
-            Ascending, among all positions. The caller owns the array.
-        """
+        """The removed positions of a sample, ascending."""
         return ascending(self._masks.unordered(self._row(index))).astype(np.uint32)
 
     def _fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
-        """Writes all masks of a sample.
-
-        Args:
-            index: of the sample
-            out: bool or uint8 `[_mask_offsets[-1]]`, contiguous
-        """
-        row, into = self._row(index), _as_bytes(out, int(self._mask_offsets[-1]))
+        """Writes all masks of a sample to out, [_mask_offsets[-1]] and contiguous."""
+        row, into = self._row(index), out.view(np.uint8)
         if isinstance(self._masks, ShardMasks) and self._has_plain_masks:
             self._masks.read_into(row, [into])
         else:
             write_masks(self._masks.unordered(row), into)
 
-    def perturbations(
-        self, indices: slice | Iterable[SupportsIndex]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def perturbations(self, indices: slice | Iterable[SupportsIndex]) -> Perturbations:
         """The deleted genes and phenotypes of a batch of B samples, without reading masks.
 
         Args:
@@ -501,10 +417,5 @@ class Dataset(Asked, SampleColumns):
         return self._table.perturbations(selected(self._rows, indices))
 
 
-def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:
-    if out.dtype.char not in "B?" or out.shape != (expected,) or not out.flags.c_contiguous:
-        raise ValueError(
-            f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides}, expected "
-            f"contiguous uint8 or bool, shape ({expected},)"
-        )
-    return out.view(np.uint8)
+def _combinations(stored: Dataset, classes: Any, size: int) -> Dataset:
+    return stored.combinations(classes, size=size)

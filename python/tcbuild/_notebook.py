@@ -38,7 +38,7 @@ def graph(found: CellGraph) -> str:
 
 
 def sample(found: Sample) -> str:
-    owner = found._dataset
+    owner = found.dataset
     measured = zip(owner.phenotype_names, found.phenotypes.tolist())
     values = [(name, "missing" if value != value else f"{value:.6g}") for name, value in measured]
     values += [(n, "missing" if v is None else str(v)) for n, v in found.attributes.items()]

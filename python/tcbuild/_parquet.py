@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tcbuild._files.manifest import PERTURBATION_INDICES
 from tcbuild._graph.graph import is_node_type
-from tcbuild._table.columns import ends
+from tcbuild._table.columns import lists
 from tcbuild.errors import InputError
 
 _ROWS = 2048  # of a row group, and in memory at a time
@@ -48,15 +48,14 @@ def _sample_table(view: Any) -> pa.Table:
     and for each mask the positions that it removes, from the start of the mask.
     """
     samples = view.to_arrow()
-    deleted = samples.column(PERTURBATION_INDICES).combine_chunks()
-    genes = pa.array(ends(deleted) - ends(deleted)[0], pa.int32())
+    deleted, genes = map(pa.array, lists(samples.column(PERTURBATION_INDICES)))
     columns: list[tuple[str, Any]] = []
     for name, column in zip(samples.column_names, samples.columns):
         if name != PERTURBATION_INDICES:
             columns.append((name, column))
             continue
         for label, texts in (("genes", view.genes), ("names", view._cell.names.labels)):
-            words = pa.array(texts, pa.string()).take(deleted.flatten())
+            words = pa.array(texts, pa.string()).take(deleted)
             columns.append((label, pa.ListArray.from_arrays(genes, words)))
     names = [f"removed_{mask}" for mask in view.mask_names]
     columns += zip(names, _removed(view))

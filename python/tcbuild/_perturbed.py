@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tcbuild._files.manifest import PERTURBATION_INDICES
-from tcbuild._table.columns import lists, mixed
+from tcbuild._table.columns import bounds_of, coded, lists, mixed, ragged
 from tcbuild._table.controls import GOLDEN
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -44,7 +44,7 @@ class Perturbed(NamedTuple):
         sizes = self.sizes[samples]
         at = ragged(self.ptr[samples], sizes)
         kinds = None if self.kinds is None else self.kinds[at]
-        return Perturbed(self.genes[at], kinds, _ptr(sizes), self.ids)
+        return Perturbed(self.genes[at], kinds, bounds_of(sizes), self.ids)
 
     def genotypes(self) -> pa.Array:
         """The ids of each sample's genes, joined by |."""
@@ -68,61 +68,25 @@ class Perturbed(NamedTuple):
 
 def read_perturbed(dataset: Any) -> Perturbed:
     """What the samples of a dataset or view perturb."""
-    kinds = dataset._kinds
-    found = [*lists(dataset.to_arrow([PERTURBATION_INDICES]).column(0))]
-    sizes = np.concatenate([np.empty(0, np.int32), *(np.diff(bounds) for _, bounds in found)])
-    genes = np.concatenate([np.empty(0, np.int32), *(items for items, _ in found)])
-    codes, changed = None, False
+    genes, bounds = lists(dataset.to_arrow([PERTURBATION_INDICES]).column(0))
+    codes, ptr, kinds = None, bounds.astype(np.int64), dataset._kinds
     if kinds.attribute:
-        codes, texts = import_module("pandas").factorize(dataset.column(kinds.attribute))
-        most = int(sizes.max(initial=0)) + 1
-        forms, form_of = np.unique(codes * most + sizes, return_inverse=True)
-        words = [*map(str, texts), None]
-        parsed = [kinds._of_text(words[form // most], form % most) for form in forms.tolist()]
-        kept = np.array([len(genes) for _, genes, _ in parsed])[form_of]
-        changed = bool(kept.any())
-        codes = _ragged_values([own for own, _, _ in parsed], form_of)
-        if changed:
-            of = np.repeat(np.arange(len(sizes)), sizes), np.repeat(np.arange(len(sizes)), kept)
-            more = _ragged_values([genes for _, genes, _ in parsed], form_of)
-            genes = np.concatenate([genes, more.astype(np.int32)])
-            codes = np.concatenate([codes, _ragged_values([c for _, _, c in parsed], form_of)])
-            order = np.argsort(np.concatenate(of), kind="stable")
-            genes, codes, sizes = genes[order], codes[order], sizes + kept
+        words, texts = coded(dataset.to_arrow([kinds.attribute]).column(0))
+        genes, codes, ptr = kinds.of_many(genes, ptr, [*words.to_pylist(), None], texts)
     ids = np.array(dataset.genes, object)
     order = np.argsort(ids, kind="stable")
     ranks = np.empty(len(ids), np.int32)
     ranks[order] = np.arange(len(ids), dtype=np.int32)
-    perturbed = Perturbed(ranks[genes], codes, _ptr(sizes), ids[order])
-    if not changed and np.all(order == np.arange(len(order))):
+    perturbed = Perturbed(ranks[genes], codes, ptr, ids[order])
+    if np.all(order == np.arange(len(order))):
         return perturbed
     order = np.lexsort((perturbed.genes, perturbed.of))
     codes = None if codes is None else codes[order]
     return perturbed._replace(genes=perturbed.genes[order], kinds=codes)
 
 
-def _ptr(sizes: Ints) -> npt.NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-
-
-def ragged(starts: Ints, sizes: Ints) -> npt.NDArray[np.int64]:
-    """The numbers start, start + 1, … of each group, one group after the other."""
-    ptr = _ptr(sizes)
-    return np.repeat(starts - ptr[:-1], sizes) + np.arange(ptr[-1])
-
-
-def _ragged_values(arrays: list[npt.NDArray[Any]], which: Ints) -> npt.NDArray[Any]:
-    """arrays[which[0]], arrays[which[1]], … as one array."""
-    sizes = np.array([*map(len, arrays)], np.int64)
-    return np.concatenate([np.empty(0, np.int8), *arrays])[
-        ragged(_ptr(sizes)[:-1][which], sizes[which])
-    ].astype(arrays[0].dtype if arrays else np.int8)
-
-
 def connected(keys: Ints, of: Ints, samples: int) -> tuple[Ints, Ints]:
-    """Groups of samples that share a key, directly or through others: the group of each sample, and
-    the smallest key of each group.
-    """
+    """Groups of samples linked by shared keys: of each sample, and the smallest key of each."""
     sparse = import_module("scipy.sparse")
     distinct, places = np.unique(keys, return_inverse=True)
     nodes = samples + len(distinct)

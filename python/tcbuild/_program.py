@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -25,7 +26,6 @@ VERSION = "0.1.0"  # of the package and of its program
 
 _KINDS: dict[int, type[DatasetError]] = {2: SettingsError, 3: InputError, 4: DamagedError}
 _ENDING = 6  # seconds: the program ends itself 5 s after a signal
-_LEVELS = {"DEBUG": logging.DEBUG, "WARN": logging.WARNING, "ERROR": logging.ERROR}
 _FIXED = {"time", "level", "msg"}
 _FLAG = re.compile(r"(?<!\S)--(?!help\b)([a-z]+(?:-[a-z]+)*)")  # which is a keyword here
 
@@ -58,44 +58,40 @@ class _Run:
 
     def __init__(self, command: Sequence[str], names: Mapping[str, str], timeout: float | None):
         self._command, self._names, self._timeout = command, names, timeout
-        self._printed: list[str] = []
         self._others: list[str] = []  # lines of stderr that are no records
         self._error: DatasetError | None = None
         self._bar: Any = None
 
     def lines(self) -> list[str]:
-        child = subprocess.Popen(
-            self._command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,
-        )
-        assert child.stdout is not None and child.stderr is not None
-        printed = child.stdout
-        reader = threading.Thread(target=lambda: self._printed.extend(printed), daemon=True)
-        reader.start()
-        timer = threading.Timer(self._timeout or 0, child.send_signal, [signal.SIGTERM])
-        if self._timeout is not None:
-            timer.start()
-        try:
-            for line in child.stderr:
-                self._said(self._named(line.rstrip("\n")))
-            child.wait()
-        except BaseException:  # Ctrl-C, or whatever else ends a call in the middle
-            child.send_signal(signal.SIGINT)
-            raise
-        finally:
-            timer.cancel()
-            _wait(child)
-            reader.join()
-            child.stdout.close()
-            child.stderr.close()
-            if self._bar is not None:
-                self._bar.close()
-        lines = [self._named(line.rstrip("\n")) for line in self._printed]
+        streams: dict[str, Any] = {"encoding": "utf-8", "errors": "replace"}
+        with (
+            tempfile.TemporaryFile("w+", **streams) as printed,
+            subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                **streams,
+            ) as child,
+        ):
+            timer = threading.Timer(self._timeout or 0, child.send_signal, [signal.SIGTERM])
+            if self._timeout is not None:
+                timer.start()
+            try:
+                for line in child.stderr or ():
+                    self._said(self._named(line.rstrip("\n")))
+                child.wait()
+            except BaseException:  # Ctrl-C, or whatever else ends a call in the middle
+                child.send_signal(signal.SIGINT)
+                raise
+            finally:
+                timer.cancel()
+                _wait(child)
+                if self._bar is not None:
+                    self._bar.close()
+            printed.seek(0)
+            lines = [self._named(line.rstrip("\n")) for line in printed]
         if child.returncode:
             error = self._error or self._untold(child.returncode)
             if isinstance(error, DamagedError):
@@ -114,8 +110,8 @@ class _Run:
         """Takes a line of the log."""
         try:
             record = json.loads(line)
-            message, level = record["msg"], _LEVELS.get(record["level"], logging.INFO)
-        except (ValueError, TypeError, KeyError):
+            message, level = record["msg"], getattr(logging, record["level"])
+        except (ValueError, TypeError, LookupError, AttributeError):
             self._others.append(line)
             return
         message = _as_keywords(message)
@@ -186,15 +182,12 @@ def _checked_program() -> str:
     """The program of this environment, else of PATH, after a check of its version."""
     scripts = Path(sysconfig.get_path("scripts")) / "tcbuild"
     found = str(scripts) if scripts.exists() else shutil.which("tcbuild")
-    if found is None and sys.platform != "linux":
-        raise BuildError(
-            f"find the program tcbuild: there is none for {sys.platform}",
-            "build on Linux, and copy the dataset",
-        )
     if found is None:
         raise BuildError(
             "find the program tcbuild: it is neither in this environment nor in PATH",
-            "pip install --force-reinstall tcbuild from a wheel that has the program",
+            "pip install --force-reinstall tcbuild from a wheel that has the program"
+            if sys.platform == "linux"
+            else "build on Linux, and copy the dataset",
         )
     _check_version(found)
     return found

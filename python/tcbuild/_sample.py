@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tcbuild._lazy import lazy_property
-from tcbuild._table.kinds import Kinds, Perturbed
-from tcbuild._table.sample_table import Labels, Table
+from tcbuild._table.combinations import Table
+from tcbuild._table.kinds import Kinds
+from tcbuild._table.sample_table import Labels
 from tcbuild.errors import ByName
 
 _SHOWN = 10  # genes in a repr
@@ -19,6 +20,7 @@ class Sample:
     """One genotype with its measurements, read at first use.
 
     Attributes:
+        dataset: the whole dataset
         index: in the whole dataset, also of a view's sample
 
     Examples:
@@ -30,8 +32,7 @@ class Sample:
     """
 
     def __init__(self, dataset: Any, index: int):
-        self._dataset = dataset
-        self.index = index
+        self.dataset, self.index = dataset, index
 
     def __repr__(self) -> str:
         genes = self.deleted_genes
@@ -39,14 +40,9 @@ class Sample:
         more = f" and {len(genes) - _SHOWN:,} more" if len(genes) > _SHOWN else ""
         return f"<tcbuild.Sample {self.index} {self.id!r:.100}: deletes {shown}{more}>"
 
-    @property
-    def dataset(self) -> Any:
-        """The whole dataset."""
-        return self._dataset
-
     @lazy_property
     def _labels(self) -> Labels:
-        table: Table = self._dataset._table
+        table: Table = self.dataset._table
         return table.labels(self.index)
 
     @property
@@ -60,9 +56,10 @@ class Sample:
         return self._labels.deleted
 
     @lazy_property
-    def _perturbed(self) -> Perturbed:
-        kinds: Kinds = self._dataset._kinds
-        return kinds.of(self.deleted, self.attributes[kinds.attribute] if kinds.names else None)
+    def _perturbed(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+        kinds: Kinds = self.dataset._kinds
+        text: Any = self.attributes[kinds.attribute] if kinds.names else None
+        return kinds.of(self.deleted, text)
 
     @property
     def perturbed(self) -> npt.NDArray[np.int32]:
@@ -82,36 +79,30 @@ class Sample:
     @lazy_property
     def attributes(self) -> dict[str, str | float | None]:
         """By name, in the order of Dataset.attribute_names, None if missing."""
-        table: Table = self._dataset._table
+        table: Table = self.dataset._table
         return table.attributes(self.index)
 
     @property
     def deleted_genes(self) -> list[str]:
         """The names of the deleted genes."""
-        names = self._dataset.genes
+        names = self.dataset.genes
         return [names[gene] for gene in self.deleted]
 
     @lazy_property
     def removed(self) -> npt.NDArray[np.uint32]:
         """The removed positions, ascending, among all positions."""
-        removed: npt.NDArray[np.uint32] = self._dataset._read_removed(self.index)
+        removed: npt.NDArray[np.uint32] = self.dataset._read_removed(self.index)
         return removed
 
     @lazy_property
     def all_masks(self) -> npt.NDArray[np.bool_]:
         """All masks in one array: bool [sum(Dataset.mask_sizes)], true where kept."""
-        masks = np.empty(self._dataset._mask_offsets[-1], np.bool_)
-        self._dataset._fill_masks(self.index, masks)
+        masks = np.empty(self.dataset._mask_offsets[-1], np.bool_)
+        self.dataset._fill_masks(self.index, masks)
         return masks
 
     @lazy_property
     def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The mask of each node and edge type, in canonical order: views of all_masks."""
-        masks, starts = self.all_masks, self._dataset._mask_offsets.tolist()
-        return ByName(
-            "mask",
-            {
-                name: masks[start:end]
-                for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
-            },
-        )
+        masks = np.split(self.all_masks, self.dataset._mask_offsets[1:-1])
+        return ByName("mask", dict(zip(self.dataset.mask_names, masks)))

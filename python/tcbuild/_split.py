@@ -94,7 +94,7 @@ class Split:
         """Fixes the units of samples, by their ids, in parts."""
         for name in {*pins.values()} - {*self.names[: len(self.shares)]}:
             raise _unknown("pin: ", "part", name, self.names[: len(self.shares)])
-        rows = self.dataset.index_of([*pins])
+        rows = self.dataset._indices_of([*pins])
         self.pins[rows] = [self.names.index(name) for name in pins.values()]
         held = self.part[rows] != _FREE
         if np.any(held & (self.part[rows] != self.pins[rows])):

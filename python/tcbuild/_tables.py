@@ -17,11 +17,6 @@ from tcbuild.errors import InputError
 _BATCH = 1 << 16  # rows of a record batch
 
 
-def is_table(found: Any) -> bool:
-    """Whether this is a table of pandas, polars or pyarrow."""
-    return hasattr(found, "columns") or hasattr(found, "schema")
-
-
 def is_cells(found: Any) -> bool:
     """Whether this is an AnnData."""
     return hasattr(found, "obs") and hasattr(found, "obs_names")
@@ -35,7 +30,7 @@ def as_table(found: Any, name: str) -> pa.Table:
     """
     _check_index(found, name)
     try:
-        return _without_opaque_words(_cast(_arrow(found), _VIEWS))
+        return _without_opaque_words(_cast(_arrow(found)))
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"read {name}: {' '.join(' '.join(map(str, error.args)).split())[:300]}",
@@ -61,17 +56,13 @@ def _check_index(found: Any, name: str) -> None:
 
 
 def _arrow(found: Any) -> pa.Table:
-    if isinstance(found, pa.Table):
-        return found
-    if isinstance(found, pa.RecordBatch):
-        return pa.Table.from_batches([found])
-    if hasattr(found, "to_arrow"):  # polars, whose texts have long offsets
-        return _cast(found.to_arrow(), {pa.large_string(): pa.string(), **_VIEWS})
     if hasattr(found, "iloc") and hasattr(found, "columns"):  # pandas
         if any(name is not None for name in found.index.names):
             found = found.reset_index()
         return pa.Table.from_pandas(found, preserve_index=False)
-    if is_table(found) or isinstance(found, (str, bytes)) or not isinstance(found, Sequence):
+    if hasattr(found, "__arrow_c_stream__") or hasattr(found, "__arrow_c_array__"):
+        return pa.table(found)
+    if isinstance(found, (str, bytes)) or not isinstance(found, Sequence):
         raise TypeError(f"found {type(found).__name__}")
     for genes in found:
         if isinstance(genes, str) or not all(isinstance(gene, str) for gene in genes):
@@ -79,16 +70,10 @@ def _arrow(found: Any) -> pa.Table:
     return pa.table({"genes": pa.array(map(list, found), pa.list_(pa.string()))})
 
 
-# What the program's library does not read.
-_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-
-
-def _cast(table: pa.Table, types: Mapping[pa.DataType, pa.DataType]) -> pa.Table:
-    """The table with other types in place of these, also of items and of words."""
+def _cast(table: pa.Table) -> pa.Table:
+    """The table with types that the program's library reads, also of items and of words."""
 
     def other(kind: pa.DataType) -> pa.DataType:
-        if isinstance(kind, pa.BaseExtensionType):
-            return kind
         if pa.types.is_decimal(kind) and kind.bit_width < 128:
             return pa.decimal128(kind.precision, kind.scale)
         if pa.types.is_dictionary(kind):
@@ -97,16 +82,15 @@ def _cast(table: pa.Table, types: Mapping[pa.DataType, pa.DataType]) -> pa.Table
             item = kind.value_field
             make = pa.list_ if pa.types.is_list(kind) else pa.large_list
             return make(item.with_type(other(item.type)))
-        return types.get(kind, kind)
+        views = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+        return views.get(kind, kind)
 
     schema = pa.schema([field.with_type(other(field.type)) for field in table.schema])
     return table if schema == table.schema else table.cast(schema)
 
 
 def _without_opaque_words(table: pa.Table) -> pa.Table:
-    """The table with structs, which the program reports and omits, in place of dictionaries of
-    extension types, such as categories of pandas' Period: files keep only what these are stored as.
-    """
+    """Opaque categories, such as Periods, as structs, which the program reports and omits."""
     for place, field in enumerate(table.schema):
         words = field.type.value_type if pa.types.is_dictionary(field.type) else None
         if isinstance(words, pa.BaseExtensionType):
@@ -124,11 +108,7 @@ def write_table(table: pa.Table, path: Path) -> Path:
 
 
 def cells_table(cells: Any, name: str, genes_columns: Sequence[str]) -> pa.Table:
-    """A sample per cell of an AnnData, or of the file of one: its name, and all of obs.
-
-    name: what messages call it. genes_columns: a cell in which all are missing would be read as a
-        control
-    """
+    """A sample per cell of an AnnData, or of its file: its name, and all of obs."""
     obs = read_obs(Path(cells)) if isinstance(cells, (str, os.PathLike)) else cells.obs
     if SAMPLE_ID in obs.columns:
         raise InputError(
@@ -150,9 +130,7 @@ def cells_table(cells: Any, name: str, genes_columns: Sequence[str]) -> pa.Table
 
 
 def write_graph(graph: Mapping[Any, Any], folder: Path) -> dict[Path, str]:
-    """Writes a graph folder of tables by node and edge type: "gene", ("gene", "physical", "gene").
-    Returns what messages call each file, and the folder last.
-    """
+    """Writes tables by type. Returns what messages call each file, and the folder last."""
     names = {}
     for kind, found in graph.items():
         type_name = kind if isinstance(kind, str) else "__".join(kind)
@@ -163,11 +141,7 @@ def write_graph(graph: Mapping[Any, Any], folder: Path) -> dict[Path, str]:
 
 
 def tables_of(data: Any) -> tuple[dict[str, pa.Table], list[str]]:
-    """The tables of a PyG HeteroData, and names of its entries that are no columns.
-
-    Nodes are named by node_ids. Other entries become columns: tensors with a row per node or edge,
-    and lists of texts; and torchcell's dicts of the genes of reactions, and of the terms of strata.
-    """
+    """The tables of a HeteroData whose nodes have node_ids, and entries that are no columns."""
     tables, left = {}, []
     for kind, store in (*data.node_items(), *data.edge_items()):
         name = kind if isinstance(kind, str) else "__".join(kind)

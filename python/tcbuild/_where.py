@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tcbuild._files.manifest import PERTURBATION_INDICES
-from tcbuild._table.columns import ends
+from tcbuild._table.columns import lists
 from tcbuild._table.sample_columns import SampleColumns
 from tcbuild.errors import DatasetError, InputError, SettingsError, unknown_name
 
@@ -109,11 +109,8 @@ def _column(samples: SampleColumns, name: str) -> npt.NDArray[Any]:
     if name != _DELETIONS:
         values: npt.NDArray[Any] = samples.column(name)
         return values
-    found = np.empty(len(samples._rows))  # like all numbers, so that nothing overflows
-    for places, rows, table in samples._table.read([PERTURBATION_INDICES], samples._rows):
-        sizes = [np.diff(ends(chunk)) for chunk in table.column(0).chunks]
-        found[places] = np.concatenate(sizes)[rows]
-    return found
+    _, bounds = lists(samples.to_arrow([PERTURBATION_INDICES]).column(0))
+    return np.diff(bounds).astype(float)  # like all numbers, so that nothing overflows
 
 
 class _Conditions:

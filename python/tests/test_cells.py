@@ -229,7 +229,7 @@ def test_pyg(case):
         ):
             batch = next(iter(loader))
             check(batch, whole_cells)
-            want = dataset.stored.index_of(batch.sample_id)
+            want = dataset.stored._indices_of([*batch.sample_id])
             masks = tt.collate(dataset.stored[want], "concatenated").masks["gene"]
             assert batch["gene"].mask.equal(masks)
             if isinstance(batch, tcpyg.Batch):

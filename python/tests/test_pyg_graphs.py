@@ -14,6 +14,7 @@ from torch_geometric.data import HeteroData
 import tcbuild as reader
 import torchcell_client as client
 from tcbuild import torchcell
+from tcbuild._build import read_graph_folder
 
 GENES = client.GENES
 
@@ -144,7 +145,7 @@ def test_missing_values_of_columns(tcbuild, tmp_path, column, want):
     with pa.OSFile(str(tmp_path / "nodes/gene.arrow"), "wb") as file:
         with pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table.slice(1), max_chunksize=2)
-    got = reader.read_graph_folder(tmp_path).columns["gene"]["c"]
+    got = read_graph_folder(tmp_path).columns["gene"]["c"]
     assert (got.dtype, got.shape) == (want.dtype, want.shape)
     assert repr(got.tolist()) == repr(want.tolist())
 

@@ -157,20 +157,6 @@ def test_the_caller_owns_what_he_is_given(sharded):
             np.testing.assert_array_equal(read(dataset[5]), before)
 
 
-def test_only_fitting_memory_is_filled(sharded):
-    datasets, _, _ = sharded
-    dataset = reader.open(datasets["indices-zstd"])
-    size = int(dataset._mask_offsets[-1])
-    for out in (
-        np.empty(size - 1, bool),
-        np.empty(size, np.int32),
-        np.empty((1, size), bool),
-        np.empty(2 * size, bool)[::2],
-    ):
-        with pytest.raises(ValueError, match="expected contiguous uint8 or bool"):
-            dataset._fill_masks(0, out)
-
-
 @pytest.mark.parametrize("name", [name for name in BUILDS if name != "incidence"])
 def test_values_are_those_that_lmdb_finds(tcbuild, tmp_path, name):
     """Enough values for a tree of two levels, and values too small for pages of their own."""
@@ -233,7 +219,9 @@ def test_graph_and_incidence(tcbuild, tmp_path, rule):
             assert np.array_equal(csr.positions, mapped.incidence[name].positions)
         # One reads them from its file, the others make them of the graph.
         for nodes in ([0], [], [5, 3, 41, 5], [59, 40], list(range(60))):
-            assert np.array_equal(dataset.removal.rows.rows(nodes), mapped.removal.rows.rows(nodes))
+            assert np.array_equal(
+                dataset._cell.removal.rows.rows(nodes), mapped._cell.removal.rows.rows(nodes)
+            )
     table = (
         (tmp_path / "graph" / "edges" / "reaction__rmr__metabolite.tsv")
         .read_text()

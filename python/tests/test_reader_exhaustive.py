@@ -199,7 +199,7 @@ def files_of(path: Path) -> list[str]:
     return sorted(
         str(file.relative_to(path))
         for file in path.rglob("*")
-        if file.is_file() and file.name != "run.json"
+        if file.is_file() and file.name not in ("run.json", "_checksums")
     )
 
 

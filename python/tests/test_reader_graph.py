@@ -9,6 +9,7 @@ import pytest
 import tcbuild as reader
 from cases import CASES, write_case
 from oracle import read_graph
+from tcbuild._build import read_graph_folder
 
 
 def write_arrow(path, text):
@@ -33,7 +34,7 @@ def test_a_graph_folder(tcbuild, tmp_path, case):
     want = read_graph(write_case(case, tmp_path / "text")[0])
     folder = arrow_case(case, tmp_path)
     for path in (folder, str(tmp_path)):  # the folder, or the one around it
-        graph = reader.read_graph_folder(path)
+        graph = read_graph_folder(path)
         assert (
             graph.nodes == want.nodes
             and list(graph.nodes) == list(want.nodes)
@@ -51,5 +52,5 @@ def test_a_graph_that_cannot_be(tcbuild, tmp_path):
     folder = arrow_case(CASES[0], tmp_path)
     write_arrow(folder / "edges/gene__physical__gene.arrow", "src\tdst\nNOWHERE\tNOWHERE\n")
     with pytest.raises(reader.errors.InputError, match="NOWHERE") as error:
-        reader.read_graph_folder(folder)
+        read_graph_folder(folder)
     assert str(folder) in str(error.value) and error.value.hint

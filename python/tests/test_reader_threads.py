@@ -26,7 +26,7 @@ READS = {
     "genes": lambda dataset: dataset[70].deleted_genes,
     "graph": lambda dataset: dataset.graph.nodes,
     "incidence": lambda dataset: [csr.positions.tobytes() for csr in dataset.incidence.values()],
-    "removal": lambda dataset: dataset.removal.removed_reactions([0, 1, 2]),
+    "removal": lambda dataset: dataset._cell.removal.removed_reactions([0, 1, 2]),
     "perturbations": lambda dataset: [
         array.tobytes() for array in dataset.perturbations(range(0, 290, 7))
     ],

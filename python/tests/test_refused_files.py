@@ -96,26 +96,6 @@ def test_the_line_of_python_reads_the_file(tcbuild, graph: Path, tmp_path: Path,
     assert rows(dataset) == EXPECTED
 
 
-@pytest.mark.parametrize("name", ["s.xlsx", "s.parquet", "s.PARQUET"])
-def test_build_takes_the_path(tcbuild, graph: Path, tmp_path: Path, name: str) -> None:
-    WRITERS[name.lower()](FRAME, tmp_path / name)
-    assert rows(reader.build(graph, tmp_path / name, tmp_path / "out")) == EXPECTED
-
-
-@pytest.mark.parametrize("name", ["s.xlsx", "s.parquet"])
-def test_wrong_files_are_named(tcbuild, graph: Path, tmp_path: Path, name: str) -> None:
-    file, out = tmp_path / name, tmp_path / "out"
-    with pytest.raises(reader.errors.BuildError, match=re.escape(f"open {file}: there is no")):
-        reader.build(graph, file, out)
-    file.write_bytes(b"something else")
-    with pytest.raises(reader.errors.InputError, match=re.escape(f"read {file}: ")):
-        reader.build(graph, file, out)
-    WRITERS[name](FRAME.replace({"YAL003W": "YAL999W"}), file)
-    with pytest.raises(reader.errors.InputError, match=re.escape(f"{file} row 2: gene")):
-        reader.build(graph, file, out)
-    assert not out.exists()
-
-
 def test_models_and_annotations(tcbuild, graph: Path, tmp_path: Path) -> None:
     for name, want in [("m.xml", "add_model"), ("go.obo", "add_ontology"), ("a.gaf.gz", "gaf")]:
         (tmp_path / name).write_bytes(gzip.compress(b"x") if name.endswith("gz") else b"x")

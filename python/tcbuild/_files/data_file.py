@@ -1,8 +1,5 @@
-"""Files read by descriptor, never mapped.
-
-If a mapped file is truncated or its disk fails, the process ends; here it is an error. One
-descriptor always reads the same file, even if it is replaced, and threads and forked processes
-share it.
+"""Files read by descriptor, which threads and forked processes share, and which stays with a file
+that is replaced. They are never mapped: where a mapped file is truncated, the process ends.
 """
 
 from __future__ import annotations
@@ -12,14 +9,12 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
-
-_AT_ONCE = 1 << 9  # arrays that one system call fills; Linux takes up to 1,024
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -30,41 +25,24 @@ _KINDS = {
 }
 
 
-class NoFileError(ValueError):
-    """A file's name belongs to something other than a file."""
-
-
-class File(Protocol):
-    """What a dataset's files are read by, on a disk or at a URL."""
-
-    size: int
-
-    def read(self, offset: int, length: int) -> bytes: ...
-    def read_into(self, offset: int, parts: Sequence[Bytes]) -> None: ...
-
-
 class DataFile:
-    """An open regular file. Otherwise OSError or NoFileError say what was found. It never waits for
-    a pipe or device.
-    """
+    """An open regular file. It never waits for a pipe or device."""
 
     def __init__(self, path: Path):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
-            raise NoFileError(
+            raise ValueError(
                 f"it is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}, expected a file"
             )
         self._file = io.FileIO(descriptor)  # closes it with this object
         self.size = status.st_size
 
     def read(self, offset: int, length: int) -> bytes:
-        """length bytes from offset; ValueError if the file has fewer, or has been truncated since
-        it was opened.
-        """
-        self._check(offset, length)
-        found = os.pread(self._file.fileno(), length, offset)
+        """length bytes from offset; ValueError if the file has fewer, or was cut meanwhile."""
+        check_range(offset, length, self.size)
+        found = b""
         while len(found) < length:  # a large read comes in parts
             part = os.pread(self._file.fileno(), length - len(found), offset + len(found))
             if not part:
@@ -76,25 +54,21 @@ class DataFile:
         return found
 
     def read_into(self, offset: int, parts: Sequence[Bytes]) -> None:
-        """Fills arrays with the bytes from offset on, one after the other, without a copy between;
-        ValueError as of read.
-        """
-        length = sum(len(part) for part in parts)
-        self._check(offset, length)
-        for first in range(0, len(parts), _AT_ONCE):
-            some = parts[first : first + _AT_ONCE]
-            expected = sum(len(part) for part in some)
-            buffers: Any = list(some)
-            # Fewer come of a large read, and at the end.
-            if os.preadv(self._file.fileno(), buffers, offset) < expected:
-                at = offset
-                for part in some:
-                    part[:] = np.frombuffer(self.read(at, len(part)), np.uint8)
-                    at += len(part)
-            offset += expected
+        """Fills arrays with the bytes from offset on, one after the other, without a copy."""
+        length = sum(map(len, parts))
+        check_range(offset, length, self.size)
+        buffers: Any = [*parts]
+        if os.preadv(self._file.fileno(), buffers, offset) < length:
+            fill(parts, self.read(offset, length))
 
-    def _check(self, offset: int, length: int) -> None:
-        if not 0 <= offset <= offset + length <= self.size:
-            raise ValueError(
-                f"the file ends at byte {self.size}, expected {offset + length} at least"
-            )
+
+def check_range(offset: int, length: int, size: int) -> None:
+    if not 0 <= offset <= offset + length <= size:
+        raise ValueError(f"the file ends at byte {size}, expected {offset + length} at least")
+
+
+def fill(parts: Sequence[Bytes], content: bytes | memoryview) -> None:
+    """Copies bytes into arrays, one after the other."""
+    ends = np.cumsum([*map(len, parts)])
+    for part, found in zip(parts, np.split(np.frombuffer(content, np.uint8), ends[:-1])):
+        part[:] = found

@@ -5,21 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import struct
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from tcbuild._files.data_file import DataFile, File, NoFileError
-from tcbuild._files.remote import STAGE, RemoteFile, Url
+import pyarrow as pa
+
+from tcbuild._files.data_file import DataFile
+from tcbuild._files.remote import STAGE, File, RemoteFile, Url
 from tcbuild._lazy import lazy_property
-from tcbuild.errors import (
-    DamagedError,
-    FormatVersionError,
-    UnreadableFileError,
-)
+from tcbuild.errors import DamagedError, FormatVersionError, UnreadableFileError
 
 FORMAT_VERSION = 6
 
@@ -35,10 +35,7 @@ _LONGEST = 1 << 28  # bytes; a manifest of 100,000 shards has 30 MB
 
 
 class Manifest(dict[str, Any]):
-    """manifest.json's content, as docs/FORMAT.md describes it, and its folder.
-
-    Reading checks its checksum and format version: what it says is what the program wrote.
-    """
+    """manifest.json, as docs/FORMAT.md describes it, after checking its checksum and version."""
 
     def __init__(self, folder: Path | Url):
         path = folder / "manifest.json"
@@ -50,8 +47,9 @@ class Manifest(dict[str, Any]):
                 _check_sum(text, content["checksum"])
                 _check_counts(content)
         except (ValueError, TypeError, KeyError, RecursionError, AttributeError) as error:
+            found = f"{type(error).__name__} {error!s:.200}"
             raise DamagedError(
-                f"read {path}: {_brief(error)}, expected a dataset's manifest", RESTORE
+                f"read {path}: {found}, expected a dataset's manifest", RESTORE
             ) from error
         if version != FORMAT_VERSION:
             raise FormatVersionError(
@@ -62,8 +60,8 @@ class Manifest(dict[str, Any]):
         _check_rules(path, content)
         super().__init__(content)
         self.folder = folder
-        self._files = {file["name"]: file for file in self["files"]}
-        for name in self._files:
+        self.files: dict[str, dict[str, Any]] = {file["name"]: file for file in self["files"]}
+        for name in self.files:
             if name.startswith("graph/"):  # whose sizes bound the masks', see _check_counts
                 self.open_file(name)
 
@@ -78,54 +76,43 @@ class Manifest(dict[str, Any]):
         count = -(-self["samples"] // self["samples_per_part"]) if self["samples"] else 0
         return [f"samples/part-{number:05}.arrow" for number in range(count)]
 
+    def file(self, name: str) -> dict[str, Any]:
+        """What it says of a data file: bytes and sha256."""
+        if name not in self.files:
+            raise DamagedError(
+                f"open {self.folder / name}: manifest.json does not list it", RESTORE
+            )
+        return self.files[name]
+
     def open_file(self, name: str) -> File:
         """A data file, after checking its size; a URL's is checked when its bytes are read."""
-        path, listed = self.folder / name, self._listed(name)
+        path, size = self.folder / name, self.file(name)["bytes"]
         if isinstance(path, Url):
-            return RemoteFile(path, listed["bytes"])
-        file = _open(path)
-        if file is None and not os.path.lexists(self.folder):
+            return RemoteFile(path, size)
+        if not os.path.lexists(self.folder):
             raise UnreadableFileError(
                 f"open {path}: the dataset's folder was removed after it was opened",
                 "open the dataset again; if it is a version of `tcbuild rebuild`, open current. "
                 "`keep` says how many versions stay",
             )
-        if file is None:
-            raise _missing(path, f"expected {listed['bytes']:,} bytes")
-        if file.size != listed["bytes"]:
+        with reading(path):
+            file = DataFile(path)
+        if file.size != size:
             raise DamagedError(
-                f"open {path}: it has {file.size:,} bytes, expected {listed['bytes']:,}", RESTORE
+                f"open {path}: it has {file.size:,} bytes, expected {size:,}", RESTORE
             )
         return file
 
-    def size(self, name: str) -> int:
-        """A data file's size in bytes."""
-        size: int = self._listed(name)["bytes"]
-        return size
-
-    def digest(self, name: str) -> str:
-        """A data file's SHA-256."""
-        digest: str = self._listed(name)["sha256"]
-        return digest
-
-    def has_file(self, name: str) -> bool:
-        """Whether the dataset has a data file of this name."""
-        return name in self._files
-
     def read_file(self, name: str) -> bytearray:
-        """A whole data file. The bytes returned are those whose SHA-256 was compared (1 s per 1 to
-        2 GB).
-        """
+        """A whole data file, after comparing its SHA-256: 1 s per 1 to 2 GB."""
         content = bytearray()
         self._check_digest(name, content)
         return content
 
     def check_digests(self) -> None:
-        """Compares each data file's SHA-256, several at a time; DatasetError names the first that
-        differs.
-        """
+        """Compares each data file's SHA-256, several at a time."""
         with ThreadPoolExecutor() as pool:
-            for _ in pool.map(self._check_digest, self._files):
+            for _ in pool.map(self._check_digest, self.files):
                 pass
 
     def check_incidence(self, digest: str) -> None:
@@ -140,36 +127,15 @@ class Manifest(dict[str, Any]):
 
     def _check_digest(self, name: str, content: bytearray | None = None) -> None:
         """Compares a file's SHA-256, and appends what was read to content."""
-        digest = hashlib.sha256()
-        for block in self._blocks(name):
-            digest.update(block)
-            if content is not None:
-                content += block
-        expected = self._listed(name)["sha256"]
-        if digest.hexdigest() != expected:
-            raise DamagedError(
-                f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()}, expected "
-                f"{expected}",
-                RESTORE,
-            )
-
-    def _blocks(self, name: str) -> Iterator[bytes]:
-        file = self.open_file(name)
-        try:
+        digest, expected, file = hashlib.sha256(), self.file(name)["sha256"], self.open_file(name)
+        with reading(self.folder / name):
             for start in range(0, file.size, _BLOCK):
-                yield file.read(start, min(_BLOCK, file.size - start))
-        except ValueError as error:
-            raise DamagedError(f"read {self.folder / name}: {error}", RESTORE) from error
-        except OSError as error:
-            raise unreadable(self.folder / name, error) from error
-
-    def _listed(self, name: str) -> dict[str, Any]:
-        if name not in self._files:
-            raise DamagedError(
-                f"open {self.folder / name}: manifest.json does not list it", RESTORE
-            )
-        listed: dict[str, Any] = self._files[name]
-        return listed
+                block = file.read(start, min(_BLOCK, file.size - start))
+                digest.update(block)
+                if content is not None:
+                    content += block
+            if digest.hexdigest() != expected:
+                raise ValueError(f"its SHA-256 is {digest.hexdigest()}, expected {expected}")
 
 
 def _check_sum(text: bytes, expected: str) -> None:
@@ -179,9 +145,7 @@ def _check_sum(text: bytes, expected: str) -> None:
 
 
 def _check_counts(content: dict[str, Any]) -> None:
-    """ValueError for counts that files of the listed sizes cannot have, before anything is made of
-    them. A row of an Arrow file takes 4 bytes or more.
-    """
+    """ValueError for counts that no files of the listed sizes have, before anything trusts them."""
     files = {file["name"]: file["bytes"] for file in content["files"]}
     masks = [mask["size"] for mask in content["masks"]]
     samples, shards = content["samples"], content.get("shards") or []
@@ -225,79 +189,65 @@ def _check_rules(path: Path | Url, content: dict[str, Any]) -> None:
         )
 
 
-def unreadable(path: Path | Url, error: OSError) -> UnreadableFileError:
-    """The error for a file that the operating system, or a server, cannot read."""
-    if isinstance(error, FileNotFoundError):
-        return _missing(path, "expected what manifest.json lists")
-    remote = isinstance(path, Url)
-    hint = f"check the network and your rights, or {STAGE}"
-    return UnreadableFileError(
-        f"read {path}: {error.strerror or error}",
-        hint if remote else "check its permissions and its disk",
-    )
-
-
-def _missing(path: Path | Url, expected: str) -> UnreadableFileError:
-    return UnreadableFileError(f"open {path}: it is missing, {expected}", RESTORE)
-
-
-def _open(path: Path) -> DataFile | None:
-    """An open file, or None if it does not exist."""
+@contextmanager
+def reading(path: Path | Url, what: str = "") -> Iterator[None]:
+    """Errors of reading a file as errors that name it, and what of it was read."""
     try:
-        return DataFile(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except NoFileError as error:
-        raise DamagedError(f"open {path}: {error}", RESTORE) from error
+        yield
+    except (ValueError, struct.error) as error:
+        raise DamagedError(f"read {path}: {what}{error}", RESTORE) from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UnreadableFileError(
+            f"open {path}: it is missing, expected what manifest.json lists", RESTORE
+        ) from error
     except OSError as error:
-        raise unreadable(path, error) from error
+        hint = "check its permissions and its disk"
+        if isinstance(path, Url):
+            hint = f"check the network and your rights, or {STAGE}"
+        raise UnreadableFileError(f"read {path}: {error.strerror or error}", hint) from error
+
+
+@contextmanager
+def decoding(path: Path | Url) -> Iterator[None]:
+    """What is wrong with a file's content, whatever Arrow raises, as an error that names it."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, OSError, pa.ArrowException) as error:
+        found = f"{error}".partition("\n")[0]
+        raise DamagedError(f"read {path}: {found:.300}", RESTORE) from error
 
 
 def _read_text(folder: Path | Url) -> bytes:
     path = folder / "manifest.json"
-    try:
-        if isinstance(path, Url):
-            text = path.read(0, _LONGEST + 1)
-        else:
-            file = DataFile(path)
-            text = file.read(0, min(file.size, _LONGEST + 1))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise UnreadableFileError(*_no_manifest(folder)) from error
-    except ValueError as error:
-        raise DamagedError(f"read {path}: {error}", RESTORE) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if len(text) > _LONGEST:
-        raise DamagedError(
-            f"read {path}: it has more than {_LONGEST:,} bytes, expected that at most", RESTORE
-        )
+    with reading(path):
+        try:
+            if isinstance(path, Url):
+                text = path.read(0, _LONGEST + 1)
+            else:
+                file = DataFile(path)
+                text = file.read(0, min(file.size, _LONGEST + 1))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise UnreadableFileError(*_no_manifest(folder)) from error
+        if len(text) > _LONGEST:
+            raise ValueError(f"it has more than {_LONGEST:,} bytes, expected that at most")
     return text
 
 
 def _no_manifest(folder: Path | Url) -> tuple[str, str]:
     """What is wrong with a folder without manifest.json, and what to open instead."""
-    hint = (
-        "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build "
-        "has none"
-    )
-    found = "there is no manifest.json"
-    made = "tcbuild.build makes a dataset of a graph and samples"
-    if isinstance(folder, Path) and folder.is_file():
-        found, hint = "it is a file", made
-    elif isinstance(folder, Path) and (folder / "nodes").is_dir():
-        found, hint = "it is a cell graph", made
-    elif isinstance(folder, Path) and not folder.exists():
-        found = "there is no such folder"
-        if folder.parent.is_dir():
-            near = get_close_matches(folder.name, [path.name for path in folder.parent.iterdir()])
-            if near:
-                hint = f"did you mean {folder.parent / near[0]}?"
-    elif isinstance(folder, Path):
+    made = "`tcbuild incidence` and `tcbuild dataset` make one of a graph and samples"
+    found, hint = "there is no manifest.json", f"{made}; an unfinished build has none"
+    if isinstance(folder, Path):
         inside = [*folder.glob("*/manifest.json"), *folder.glob("current/*/manifest.json")]
-        if inside:  # such as a dataset of `tcbuild rebuild`
+        if folder.is_file():
+            found, hint = "it is a file", made
+        elif (folder / "nodes").is_dir():
+            found, hint = "it is a cell graph", made
+        elif not folder.exists():
+            found = "there is no such folder"
+            beside = [path.name for path in folder.parent.glob("*")]
+            for near in get_close_matches(folder.name, beside, 1):
+                hint = f"did you mean {folder.parent / near}?"
+        elif inside:  # such as datasets of `tcbuild rebuild`
             hint = f"open a dataset in it: {', '.join(sorted({str(p.parent) for p in inside})[:5])}"
     return f"open {folder}: {found}, expected a dataset's folder", hint
-
-
-def _brief(error: Exception) -> str:
-    return f"{type(error).__name__} {error!s:.200}"

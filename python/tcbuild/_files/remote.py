@@ -1,8 +1,5 @@
-"""Datasets by their URL, such as s3://bucket/cell or https://host/cell, read through fsspec.
-
-Only the ranges of bytes that are needed are asked for, and no listing of a folder: the manifest
-names all files. fsspec and its file systems are configured as its documentation says
-(~/.config/fsspec).
+"""Datasets by their URL, read through fsspec. Only needed ranges of bytes are asked for, and no
+listing of a folder: the manifest names all files.
 """
 
 from __future__ import annotations
@@ -16,9 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-import numpy.typing as npt
-
+from tcbuild._files.data_file import Bytes, DataFile, check_range, fill
 from tcbuild.errors import UnreadableFileError
 
 STAGE = "copy the dataset to a disk of this machine, and open that"
@@ -31,10 +26,7 @@ _opened: dict[tuple[int, str], tuple[Any, str]] = {}
 
 @dataclass(frozen=True)
 class Url(os.PathLike[str]):
-    """A file or folder at a URL. Pickling stores only the URL.
-
-    root: the URL of the dataset. name: a file in it, with a leading /, or ""
-    """
+    """A file (name begins with /) or folder of a dataset at a URL. Pickling stores only the URL."""
 
     root: str
     name: str = ""
@@ -73,15 +65,10 @@ class Url(os.PathLike[str]):
         if key not in _opened:
             try:
                 system, path = import_module("fsspec.core").url_to_fs(self.root)
-            except ModuleNotFoundError as error:
+            except (ImportError, ValueError) as error:  # such as: Install s3fs to access S3
                 raise UnreadableFileError(
-                    f"open {self}: found a URL, which needs the package {error.name}",
-                    f"pip install {error.name}, or {STAGE}",
-                ) from error
-            except (ImportError, ValueError) as error:
-                # such as: Install s3fs to access S3
-                raise UnreadableFileError(
-                    f"open {self}: {error}", f"install what fsspec needs for this URL, or {STAGE}"
+                    f"open {self}: {error}",
+                    f"install what fsspec needs for this URL, or {STAGE}",
                 ) from error
             _opened[key] = system, path
         return _opened[key]
@@ -96,8 +83,7 @@ class RemoteFile:
 
     def read(self, offset: int, length: int) -> bytes:
         """length bytes from offset; ValueError if the file has fewer."""
-        if not 0 <= offset <= offset + length <= self.size:
-            raise ValueError(f"the file has {self.size} bytes, expected {offset + length} at least")
+        check_range(offset, length, self.size)
         found = self._url.read(offset, offset + length) if length else b""
         if len(found) < length:
             raise ValueError(
@@ -105,18 +91,16 @@ class RemoteFile:
             )
         return found
 
-    def read_into(self, offset: int, parts: Sequence[npt.NDArray[np.uint8]]) -> None:
+    def read_into(self, offset: int, parts: Sequence[Bytes]) -> None:
         """As DataFile.read_into."""
-        content = np.frombuffer(self.read(offset, sum(map(len, parts))), np.uint8)
-        ends = np.cumsum([len(part) for part in parts])
-        for part, found in zip(parts, np.split(content, ends[:-1])):
-            part[:] = found
+        fill(parts, self.read(offset, sum(map(len, parts))))
+
+
+File = DataFile | RemoteFile
 
 
 def location(path: str | os.PathLike[str]) -> Path | Url:
-    """The absolute path, or the URL, that a user names. Links in a path, such as current, are
-    resolved once: all files are of one version, whatever a rebuild does meanwhile.
-    """
+    """The URL, or the path with links resolved: all files are of one version, come what may."""
     text = os.fspath(path)
     if isinstance(text, str) and _URL.match(text):
         return Url(text.rstrip("/"))

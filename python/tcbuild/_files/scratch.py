@@ -19,13 +19,17 @@ from tcbuild.errors import BuildError, DatasetError, SettingsError
 
 @contextmanager
 def scratch_beside(out: Path) -> Iterator[Path]:
-    """A folder on the disk of an output, removed in the end. A killed process leaves it; the next
-    run with the same output removes it. Its name and its lock are those of the
-    program's own temporary folders (internal/disk). Like theirs, its permissions follow the umask,
-    so that colleagues may remove it.
+    """A folder on the disk of an output, removed in the end, or by the next run with this output if
+    this process is killed. Its name and lock are as those of the program's own (internal/disk).
     """
+    there = Path(os.path.realpath(out.parent))
+    beside, lock = next(each for each in (there, *there.parents) if each.is_dir()), None
     try:
-        folder, lock = _new(out)
+        _sweep(beside, out.name)
+        while lock is None:  # or another process has removed it at once, as a killed process's
+            folder = beside / f"{_prefix(out.name)}{b32encode(os.urandom(20)).decode()[:26]}"
+            folder.mkdir()
+            lock = _locked(folder)
     except OSError as error:
         raise BuildError(
             f"write {out}: {error.strerror or error}",
@@ -38,25 +42,9 @@ def scratch_beside(out: Path) -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def _new(out: Path) -> tuple[Path, IO[bytes]]:
-    """A new folder and its lock."""
-    there = Path(os.path.realpath(out.parent))
-    beside = next(folder for folder in (there, *there.parents) if folder.is_dir())
-    _sweep(beside, out.name)
-    while True:
-        folder = beside / f"{_prefix(out.name)}{b32encode(os.urandom(20)).decode()[:26]}"
-        folder.mkdir()
-        if lock := _locked(folder):
-            return folder, lock
-        # another process has just removed it, as a killed process's
-
-
 @contextmanager
 def new_folder(named: Path, doing: str) -> Iterator[tuple[Path, Path]]:
-    """An empty folder, and the path that it gets if nothing goes wrong.
-
-    doing: what errors say, such as "publish"
-    """
+    """An empty folder, and the path that it gets if nothing goes wrong. doing: for errors."""
     # The folder of the path is resolved once: what is checked is what is written.
     out = Path(os.path.realpath(named.parent)) / named.name
     exists = SettingsError(f"{doing} {named}: it already exists", "remove it, or name another")
@@ -80,9 +68,7 @@ def new_folder(named: Path, doing: str) -> Iterator[tuple[Path, Path]]:
 
 
 def _sweep(beside: Path, name: str) -> None:
-    """Removes folders for an output that killed processes left. What cannot be removed stays: it
-    does no harm.
-    """
+    """Removes what killed processes left for an output, if it can be removed."""
     known = re.compile(re.escape(_prefix(name)) + "[A-Z2-7]{26}")
     for left in [path for path in beside.iterdir() if known.fullmatch(path.name)]:
         with suppress(OSError):

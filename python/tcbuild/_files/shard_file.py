@@ -1,8 +1,5 @@
-"""The values of a shard's data.mdb, read from the file by its pages.
-
-LMDB's library would map the file: everything read would count as memory of the process, a damaged
-page would end the process, and each process would have to open the file again. With a file
-descriptor, threads and forked processes share it. internal/lmdbfile describes the pages.
+"""The values of a shard's data.mdb, read by its pages, which internal/lmdbfile describes. LMDB's
+library would map the file, and a damaged page would end the process.
 """
 
 from __future__ import annotations
@@ -11,30 +8,23 @@ import struct
 
 import numpy as np
 
-from tcbuild._files.data_file import File
+from tcbuild._files.remote import File
 
-_META = struct.Struct(
-    "<16xII16xI48xH26xQQ8xQ"
-)  # magic, version, page size, database flags, entries, root page, transaction
+# Magic, version, page size, database flags, entries, root page, transaction.
+_META = struct.Struct("<16xII16xI48xH26xQQ8xQ")
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
 _PAGE_SIZE_AT = 40
 _PAGE = struct.Struct("<QHHHH")  # number, pad, flags, lower, upper
-_BIG_PAGE = struct.Struct("<QHHI")  # number, pad, flags, number of pages
-_BRANCH, _LEAF, _OVERFLOW, _META_PAGE = 1, 2, 4, 8
-_NODE = struct.Struct(
-    "<IHH"
-)  # data size, flags, key size; in a branch the child's page in place of size and flags
+_BRANCH, _LEAF, _META_PAGE = 1, 2, 8
+# Data size, flags, key size; in a branch the child's page in place of size and flags.
+_NODE = struct.Struct("<IHH")
 _KEY = struct.Struct(">Q")
 _BIG = 1  # flag: the data is in its own pages, after a header
 _DEEPEST = 32  # levels of a tree; LMDB's own limit
 
 
 class ShardFile:
-    """A data.mdb whose values have the keys first, first + step, ... below end.
-
-    Creating it reads the tree: 1 ms for 1,000 values. ValueError or struct.error mean that it is
-    damaged.
-    """
+    """A data.mdb whose values have these keys; ValueError or struct.error if it is damaged."""
 
     def __init__(self, file: File, keys: range):
         self.file = file
@@ -45,35 +35,22 @@ class ShardFile:
                 "65,536"
             )
         found = self._values()
-        if len(found) != len(keys) or any(key != at for (key, *_), at in zip(found, keys)):
+        if [key for key, _, _ in found] != [*keys]:
             raise ValueError(
                 f"its {len(found)} values have other keys than {keys.start}, "
                 f"{keys.start + keys.step}, ... below {keys.stop}"
             )
         # As memoryviews, whose items are ints.
-        self._offsets = np.array([offset for _, offset, _, _ in found], np.int64).data
-        self._lengths = np.array([length for _, _, length, _ in found], np.int64).data
-        self._big = np.array([big for _, _, _, big in found], bool).data
+        self._offsets = np.array([offset for _, offset, _ in found], np.int64).data
+        self._lengths = np.array([length for _, _, length in found], np.int64).data
 
     def length(self, value: int) -> int:
         """Length of a value in bytes; values are counted from 0 in the order of their keys."""
         return self._lengths[value]
 
     def read(self, value: int, start: int, end: int) -> bytes:
-        """Bytes start to end of a value. If start is 0, its page is checked too."""
-        place = self.place(value, start, end)
-        if start or not self._big[value]:
-            return self.file.read(place, end - start)
-        length, offset = self._lengths[value], self._offsets[value]
-        page = self.file.read(offset - _PAGE.size, _PAGE.size + end)
-        number, needed = offset // self._page_size, -(-(_PAGE.size + length) // self._page_size)
-        stated, _, flags, pages = _BIG_PAGE.unpack_from(page)
-        if (stated, flags, pages) != (number, _OVERFLOW, needed):
-            raise ValueError(
-                f"page {number} states number {stated}, flags {flags} and {pages} pages, expected "
-                f"flags {_OVERFLOW}, {needed} pages"
-            )
-        return page[_PAGE.size :]
+        """Bytes start to end of a value."""
+        return self.file.read(self.place(value, start, end), end - start)
 
     def place(self, value: int, start: int, end: int) -> int:
         """Where in the file bytes start to end of a value begin."""
@@ -105,10 +82,8 @@ class ShardFile:
             )
         return page
 
-    def _values(self) -> list[tuple[int, int, int, bool]]:
-        """Key, offset in the file, length, and whether it has its own pages, for all values in tree
-        order.
-        """
+    def _values(self) -> list[tuple[int, int, int]]:
+        """Key, offset in the file and length of all values, in tree order."""
         root, entries = self._root()
         values = []
         waiting, seen = [(root, 1)], set()
@@ -132,13 +107,10 @@ class ShardFile:
                     children.append((size | flags << 32, depth + 1))
                     continue
                 data = at + _NODE.size + key_length
-                big = flags == _BIG
-                offset = (
-                    struct.unpack_from("<Q", page, data)[0] * self._page_size + _PAGE.size
-                    if big
-                    else number * self._page_size + data
-                )
-                end = self.file.size if big else (number + 1) * self._page_size
+                offset, end = number * self._page_size + data, (number + 1) * self._page_size
+                if flags == _BIG:
+                    (page_of_data,) = struct.unpack_from("<Q", page, data)
+                    offset, end = page_of_data * self._page_size + _PAGE.size, self.file.size
                 if (
                     flags not in (0, _BIG)
                     or key_length != _KEY.size
@@ -149,7 +121,7 @@ class ShardFile:
                         f"page {number} of its tree places {size} bytes with flags {flags} at byte "
                         f"{offset}, expected an end by {end}"
                     )
-                values.append((_KEY.unpack_from(page, at + _NODE.size)[0], offset, size, big))
+                values.append((_KEY.unpack_from(page, at + _NODE.size)[0], offset, size))
             waiting += reversed(children)
         if len(values) != entries:
             raise ValueError(f"its tree has {len(values)} values, expected {entries}")

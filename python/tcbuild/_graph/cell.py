@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable
-from typing import TypeVar
+from collections.abc import Collection, Iterable
 
 import numpy as np
 import pyarrow as pa
 
-from tcbuild._files.manifest import RESTORE, Manifest
+from tcbuild._files.manifest import Manifest, decoding
 from tcbuild._graph.graph import GPR, CellGraph, edges_of, is_node_type, load_graph
 from tcbuild._graph.names import Names
 from tcbuild._lazy import lazy_property
 from tcbuild._masks.incidence import CSR, build_incidence, rows_of_nodes
 from tcbuild._masks.incidence_file import IncidenceFile
 from tcbuild._masks.removal import Removal, Rows, compile_rules, genes_of_rules
-from tcbuild.errors import DamagedError
 
-T = TypeVar("T")
+_GENES, _OTHERS, _PROPERTIES = (
+    "graph/nodes/gene.arrow",
+    "graph/names/gene.arrow",
+    "graph/graph.json",
+)
 
 
 class Cell:
@@ -32,9 +34,9 @@ class Cell:
 
     @lazy_property
     def genes(self) -> list[str]:
-        names: list[str] = self._read(
-            lambda table: table.column("id").to_pylist(), "graph/nodes/gene.arrow"
-        )
+        table = self._read(_GENES)
+        with decoding(self._manifest.folder / _GENES):
+            names: list[str] = table.column("id").to_pylist()
         return names
 
     @lazy_property
@@ -43,16 +45,12 @@ class Cell:
 
     @lazy_property
     def names(self) -> Names:
-        genes, others, properties = (
-            "graph/nodes/gene.arrow",
-            "graph/names/gene.arrow",
-            "graph/graph.json",
-        )
-        outside = self._read(_whole, others) if self._manifest.has_file(others) else None
+        files = self._manifest.files
+        outside = self._read(_OTHERS) if _OTHERS in files else None
         ignore_case = False
-        if self._manifest.has_file(properties):
-            ignore_case = json.loads(self._manifest.read_file(properties))["ignore_case"]
-        return Names(self._read(_whole, genes), outside, ignore_case)
+        if _PROPERTIES in files:
+            ignore_case = json.loads(self._manifest.read_file(_PROPERTIES))["ignore_case"]
+        return Names(self._read(_GENES), outside, ignore_case)
 
     @lazy_property
     def graph(self) -> CellGraph:
@@ -61,26 +59,16 @@ class Cell:
     def table(self, name: str) -> pa.Table:
         """The table of a node or edge type, as its file has it."""
         folder = "nodes" if is_node_type(name) else "edges"
-        return self._read(_whole, f"graph/{folder}/{name}.arrow")
+        return self._read(f"graph/{folder}/{name}.arrow")
 
     def _load(self, names: Collection[str]) -> CellGraph:
         """The graph's tables of these names, in canonical order."""
-
-        try:
+        with decoding(self._manifest.folder / "graph"):
             graph = load_graph({name: self._ends[name] for name in names}, self.table)
-        except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
-            raise DamagedError(
-                f"read {self._manifest.folder / 'graph'}: {error}", RESTORE
-            ) from error
-        sizes = {name: len(ids) for name, ids in graph.nodes.items()}
-        sizes |= {name: edges.shape[1] for name, edges in graph.edges.items()}
-        expected = {name: self._sizes[name] for name in names}
-        if sizes != expected:
-            raise DamagedError(
-                f"read {self._manifest.folder / 'graph'}: its tables have {sizes} rows, expected "
-                f"{expected}",
-                RESTORE,
-            )
+            sizes = {name: len(ids) for name, ids in graph.nodes.items()}
+            sizes |= {name: edges.shape[1] for name, edges in graph.edges.items()}
+            if sizes != (expected := {name: self._sizes[name] for name in names}):
+                raise ValueError(f"its tables have {sizes} rows, expected {expected}")
         return graph
 
     @lazy_property
@@ -99,10 +87,9 @@ class Cell:
             pairs = genes_of_rules(rules)
         elif GPR in self._sizes:
             nodes = self._sizes["gene"], self._sizes["reaction"]
-            edges = self._read(
-                lambda table: edges_of(table, GPR, *nodes), f"graph/edges/{GPR}.arrow"
-            )
-            pairs = zip(*edges.tolist())
+            table = self.table(GPR)
+            with decoding(self._manifest.folder / f"graph/edges/{GPR}.arrow"):
+                pairs = zip(*edges_of(table, GPR, *nodes).tolist())
         return Removal(self._rows_of_nodes(), self._sizes["gene"], pairs, rules)
 
     def _rows_of_nodes(self) -> Rows:
@@ -123,16 +110,10 @@ class Cell:
         self._manifest.check_incidence(computed.hexdigest())
         return rows
 
-    def _read(self, make: Callable[[pa.Table], T], name: str) -> T:
-        """Returns make(table) for the table in an Arrow file."""
+    def _read(self, name: str) -> pa.Table:
+        """The table in an Arrow file."""
         content = self._manifest.read_file(name)
-        try:
+        with decoding(self._manifest.folder / name):
             table = pa.ipc.open_file(pa.py_buffer(content)).read_all()
             table.validate(full=True)  # pyarrow would follow any offset
-            return make(table)
-        except (ValueError, LookupError, TypeError, OSError, pa.ArrowException) as error:
-            raise DamagedError(f"read {self._manifest.folder / name}: {error}", RESTORE) from error
-
-
-def _whole(table: pa.Table) -> pa.Table:
-    return table
+        return table

@@ -48,9 +48,7 @@ class GraphColumns(Mapping[str, npt.NDArray[Any]]):
 
 
 def _numbers(chunk: pa.Array) -> npt.NDArray[Any]:
-    """The values of an array of numbers, booleans or fixed-size lists of these; TypeError for
-    other types, and for missing values where there is no NaN.
-    """
+    """An array of numbers, booleans or fixed-size lists; TypeError for others or without NaN."""
     kind = chunk.type
     if pa.types.is_fixed_size_list(kind) and not chunk.null_count:
         items = chunk.values[chunk.offset * kind.list_size :][: len(chunk) * kind.list_size]
@@ -62,6 +60,6 @@ def _numbers(chunk: pa.Array) -> npt.NDArray[Any]:
         values = view(chunk, number_type(kind))
         if chunk.null_count:
             values = values.copy()
-            values[missing(chunk)] = np.nan
+            values[missing(pa.chunked_array([chunk]))] = np.nan
         return values
     raise TypeError(f"type {kind}")

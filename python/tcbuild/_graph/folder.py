@@ -19,15 +19,12 @@ _SEPARATORS = {".tsv": "\t", ".csv": ","}
 
 
 def names_of(graph: Any) -> Names:
-    """The names of a graph's genes.
-
-    graph: a folder, or tables by type, also those of tcbuild.sources
-    """
+    """The names of the genes of a graph folder, or of tables by type."""
     if hasattr(graph, "_resolver"):
         found: Names = graph._resolver()
         return found
     if isinstance(graph, Mapping):
-        return Names(_split(as_table(graph["gene"], "graph (gene)")), None, False)
+        return Names(as_table(graph["gene"], "graph (gene)"), None, False)
     if not isinstance(graph, (str, os.PathLike)):
         raise TypeError(
             f"read names: found a graph of type {type(graph).__name__}, expected a folder or tables"
@@ -46,22 +43,10 @@ def names_of(graph: Any) -> Names:
 def _read(folder: Path) -> pa.Table | None:
     for path in sorted(folder.glob("gene.*")):
         if path.suffix == ".arrow":
-            return _split(pa.ipc.open_file(path).read_all())
+            return pa.ipc.open_file(path).read_all()
         separator = next((_SEPARATORS[end] for end in path.suffixes if end in _SEPARATORS), None)
         if separator is not None:
             pandas = import_module("pandas")
             table = pandas.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
-            return _split(pa.Table.from_pandas(table, preserve_index=False))
+            return pa.Table.from_pandas(table, preserve_index=False)
     return None
-
-
-def _split(table: pa.Table) -> pa.Table:
-    """The table with aliases as lists."""
-    if "aliases" not in table.column_names:
-        return table
-    place = table.column_names.index("aliases")
-    texts = table.column(place)
-    if pa.types.is_nested(texts.type):
-        return table
-    lists = [text.split("|") if text else [] for text in texts.to_pylist()]
-    return table.set_column(place, "aliases", pa.array(lists, pa.list_(pa.string())))

@@ -57,9 +57,7 @@ class CellGraph:
 
 
 def split_edge_type(name: str) -> tuple[str, str, str]:
-    """Source, relation and target of source__relation__target. The relation may contain two
-    underscores.
-    """
+    """Source, relation (which may contain __) and target of source__relation__target."""
     source, _, rest = name.partition("__")
     relation, _, target = rest.rpartition("__")
     return source, relation, target
@@ -77,10 +75,7 @@ def is_node_type(name: str) -> bool:
 
 
 def load_graph(masks: Mapping[str, list[str]], table: Callable[[str], pa.Table]) -> CellGraph:
-    """Makes a graph from a dataset's tables of its node and edge types, in canonical order, each
-    with the ends that the manifest says count. A table without a column that it needs is a
-    ValueError that names it.
-    """
+    """Makes a graph from the tables of types, in canonical order, each with the ends that count."""
     nodes: dict[str, list[str]] = {}
     edges: dict[str, npt.NDArray[np.int32]] = {}
     tables: dict[str, pa.Table] = {}

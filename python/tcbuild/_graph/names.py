@@ -7,8 +7,9 @@ then ids without their version, and numbers as pandas writes them (7157.0).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import pyarrow as pa
 
@@ -35,10 +36,7 @@ _DATE = re.compile(  # what Excel makes of SEP7 and MARCH1
 
 
 class Names:
-    """Finds the genes of a graph by their names.
-
-    genes, others: the tables nodes/gene and names/gene, with the columns id, name and aliases
-    """
+    """Finds genes by id, name and aliases in nodes/gene (genes) and names/gene (others)."""
 
     def __init__(self, genes: pa.Table, others: pa.Table | None, ignore_case: bool):
         tables = [genes] if others is None else [genes, others]
@@ -94,16 +92,15 @@ class Names:
             hint = "write the gene's name again"
         else:
             why = f"found no gene {shown} among {self._genes:,}"
-            near = get_close_matches(name[:100], self._known(), 3)
+            known = [
+                name
+                for name, genes in self._exact.items()
+                if len(genes) == 1 and genes[0] < self._genes
+            ]
+            near = get_close_matches(name[:100], known, 3)
             example = f"names are, for example, {', '.join(map(repr, self.labels[:5]))}"
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else example
         raise UnknownNameError(f"{doing}{why}\nhint: {hint}")
-
-    def _known(self) -> Iterator[str]:
-        """The names that mean a gene of the graph."""
-        for name, genes in self._exact.items():
-            if len(genes) == 1 and genes[0] < self._genes:
-                yield name
 
 
 def is_date(name: str) -> bool:
@@ -127,21 +124,16 @@ def owners_of_names(
 
 
 def _texts(table: pa.Table, column: str) -> list[list[str]]:
-    """The texts in each row of a column of texts, or of lists of them; none in another one. No name
-    contains a |, which joins names in text.
-    """
-    if column in table.column_names:
-        kind = table.schema.field(column).type
-        if pa.types.is_dictionary(kind):
-            kind = kind.value_type
-        lists = not _is_text(kind) and _is_text(getattr(kind, "value_type", pa.null()))
-        if lists or _is_text(kind):
-            rows = table.column(column).to_pylist()
-            found = [(row or ()) if lists else (row,) for row in rows]
-            return [[text for text in row if text and "|" not in text] for row in found]
-    return [[] for _ in range(len(table))]
+    """The names in each row of a column of texts, or of lists. In text, | joins aliases."""
 
+    def names(row: Any) -> list[Any]:
+        if isinstance(row, str):
+            return row.split("|") if column == "aliases" else [row]
+        return row if isinstance(row, list) else []
 
-def _is_text(kind: pa.DataType) -> bool:
-    view = getattr(pa.types, "is_string_view", lambda _: False)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or view(kind))
+    if column not in table.column_names:
+        return [[] for _ in range(len(table))]
+    return [
+        [text for text in names(row) if isinstance(text, str) and text and "|" not in text]
+        for row in table.column(column).to_pylist()
+    ]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tcbuild._graph.cell import Cell
-from tcbuild._table.sample_table import Table
+from tcbuild._table.combinations import Table
 
 
 class ComputedMasks:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-from tcbuild._files.manifest import RESTORE, Manifest, unreadable
+from tcbuild._files.manifest import RESTORE, Manifest, decoding, reading
 from tcbuild._table.columns import whole
 from tcbuild.errors import DamagedError
 
@@ -30,9 +30,8 @@ class IncidenceFile:
 
     def __init__(self, manifest: Manifest, rows: int):
         self._path = manifest.folder / _POSITIONS
-        manifest.check_incidence(manifest.digest(_POSITIONS))
-        index = manifest.folder / _INDEX
-        try:
+        manifest.check_incidence(manifest.file(_POSITIONS)["sha256"])
+        with decoding(manifest.folder / _INDEX):
             table = pa.ipc.open_file(pa.py_buffer(manifest.read_file(_INDEX))).read_all()
             table.validate(full=True)  # pyarrow would read past a buffer's end
             if not table.schema.equals(_SCHEMA) or table.num_rows != rows:
@@ -40,8 +39,6 @@ class IncidenceFile:
                     f"it has {table.num_rows:,} rows of {', '.join(map(str, table.schema))}, "
                     f"expected {rows:,} of {', '.join(map(str, _SCHEMA))}"
                 )
-        except (ValueError, OSError, pa.ArrowException) as error:
-            raise DamagedError(f"read {index}: {error}", RESTORE) from error
         ends = np.concatenate([np.zeros(1, np.int64), whole(table.column("end"), np.int64)])
         # As memoryviews, whose items are ints.
         self._ends = ends.data
@@ -61,12 +58,8 @@ class IncidenceFile:
 
     def _read(self, row: int) -> npt.NDArray[np.int32]:
         start, end = self._ends[row], self._ends[row + 1]
-        try:
+        with reading(self._path, f"row {row}: "):
             content = self._file.read(4 * start, 4 * (end - start))
-        except ValueError as error:
-            raise DamagedError(f"read {self._path}: row {row}: {error}", RESTORE) from error
-        except OSError as error:
-            raise unreadable(self._path, error) from error
         computed = xxhash.xxh64_intdigest(content)
         if computed != self._checksums[row]:
             raise DamagedError(

@@ -11,7 +11,7 @@ from typing import Any
 
 import xxhash
 
-from tcbuild._files.manifest import RESTORE, Manifest, unreadable
+from tcbuild._files.manifest import RESTORE, Manifest, reading
 from tcbuild._files.remote import Url
 from tcbuild._files.shard_file import ShardFile
 from tcbuild._masks.codecs import CODECS
@@ -70,14 +70,8 @@ class ShardMasks:
     def _named(self, index: int) -> Iterator[int]:
         """The shard of a sample; what is wrong with it names both."""
         number = bisect_right(self._firsts, index) - 1
-        try:
+        with reading(self._path(number), f"sample {index}: "):
             yield number
-        except OSError as error:
-            raise unreadable(self._path(number), error) from error
-        except (ValueError, struct.error) as error:
-            raise DamagedError(
-                f"read {self._path(number)}: sample {index}: {error}", RESTORE
-            ) from error
 
     def _find(self, number: int, index: int) -> tuple[ShardFile, int, int, int, int]:
         """The file of a shard, the value of a sample, where in it the payload begins and ends, and
@@ -113,14 +107,9 @@ class ShardMasks:
 
     def _open(self, number: int) -> ShardFile:
         shard = self._shards[number]
-        path, data = self._path(number), self._manifest.open_file(f"{shard['name']}/data.mdb")
-        try:
-            file = ShardFile(
-                data, range(shard["first"], shard["first"] + shard["samples"], self._per_value)
-            )
-        except (ValueError, struct.error) as error:
-            raise DamagedError(f"open {path}: {error}", RESTORE) from error
-        except OSError as error:
-            raise unreadable(path, error) from error
+        data = self._manifest.open_file(f"{shard['name']}/data.mdb")
+        keys = range(shard["first"], shard["first"] + shard["samples"], self._per_value)
+        with reading(self._path(number)):
+            file = ShardFile(data, keys)
         self._files[number] = file
         return file

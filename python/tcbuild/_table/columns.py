@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,17 +14,10 @@ Rows = range | npt.NDArray[np.int64]  # samples, in any order, by their index in
 Values = slice | npt.NDArray[np.int64]  # what selects them from an array
 
 
-def numbers(
-    column: pa.ChunkedArray, out: npt.NDArray[np.float64] | None = None
-) -> npt.NDArray[np.float64]:
-    """Floating-point numbers, NaN where null, in out if it is given."""
-    values = np.empty(len(column), np.float64) if out is None else out
-    start = 0
-    for chunk in column.chunks:
-        into = values[start : start + len(chunk)]
-        into[:] = view(chunk, np.float64)
-        into[missing(chunk)] = np.nan
-        start += len(chunk)
+def numbers(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+    """Floating-point numbers, NaN where null. The caller owns the array."""
+    values = whole(column, np.float64)
+    values[missing(column)] = np.nan
     return values
 
 
@@ -48,24 +41,31 @@ def whole(column: pa.ChunkedArray, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.concatenate([np.empty(0, kind), *(view(chunk, kind) for chunk in column.chunks)])
 
 
-def missing(chunk: pa.Array) -> npt.NDArray[np.int64]:
-    """Where an array is null."""
-    bits = chunk.buffers()[0]
-    if bits is None or not chunk.null_count:
-        return np.empty(0, np.int64)
-    there = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-    return np.flatnonzero(there[chunk.offset : chunk.offset + len(chunk)] == 0)
+def missing(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """Where a column is null."""
+    found, start = [np.empty(0, np.int64)], 0
+    for chunk in column.chunks:
+        if chunk.null_count:
+            bits = np.unpackbits(np.frombuffer(chunk.buffers()[0], np.uint8), bitorder="little")
+            there = bits[chunk.offset : chunk.offset + len(chunk)]
+            found.append(start + np.flatnonzero(there == 0))
+        start += len(chunk)
+    return np.concatenate(found)
 
 
 def texts(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
     """Texts with a dictionary as an array of str, None where null. Equal texts are one object."""
-    found = [np.empty(0, object)]
-    for chunk in column.chunks:
-        values = np.array([*chunk.dictionary.to_pylist(), None], object)
-        words = view(chunk.indices, np.int32).copy()
-        words[missing(chunk)] = -1
-        found.append(values[words])
-    return np.concatenate(found)
+    words, codes = coded(column)
+    return np.array([*words.to_pylist(), None], object)[codes]
+
+
+def coded(column: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    """The words of texts with a dictionary, and the index of each text, -1 where null."""
+    column = column.unify_dictionaries()
+    chunks = [chunk.indices for chunk in column.chunks]
+    codes = whole(pa.chunked_array(chunks, pa.int32()), np.int32)
+    codes[missing(column)] = -1
+    return column.chunk(0).dictionary if chunks else pa.array([], pa.string()), codes
 
 
 def ranks(column: pa.Array | pa.ChunkedArray, values: pa.Array) -> npt.NDArray[np.int32]:
@@ -77,25 +77,39 @@ def ranks(column: pa.Array | pa.ChunkedArray, values: pa.Array) -> npt.NDArray[n
     )
 
 
-def lists(
-    column: pa.ChunkedArray,
-) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]]:
-    """For each chunk the items of all lists, and bounds: list i is items[bounds[i]:bounds[i+1]]."""
-    for chunk in column.chunks:
-        bounds = ends(chunk)
-        yield view(chunk.values, np.int32)[bounds[0] : bounds[-1]], bounds - bounds[0]
+def lists(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The items of all lists, and bounds: list i is items[bounds[i]:bounds[i+1]]."""
+    joined = column.combine_chunks()
+    bounds = np.frombuffer(joined.buffers()[1] or bytes(4), np.int32)
+    bounds = bounds[joined.offset : joined.offset + len(joined) + 1]
+    return view(joined.values, np.int32)[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def ends(chunk: pa.Array) -> npt.NDArray[np.int32]:
-    """Where the items of each list or text of an array begin, and where the last one's end."""
-    found = np.frombuffer(chunk.buffers()[1], np.int32)
-    return found[chunk.offset : chunk.offset + len(chunk) + 1]
+def bounds_of(sizes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+    """Where groups of these sizes begin, one after the other, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def ragged(
+    starts: npt.NDArray[np.integer[Any]], sizes: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.int64]:
+    """The numbers start, start + 1, … of each group, one group after the other."""
+    bounds = bounds_of(sizes)
+    return np.repeat(starts - bounds[:-1], sizes) + np.arange(bounds[-1])
+
+
+def joined(
+    arrays: Sequence[npt.NDArray[Any]], which: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[Any]:
+    """arrays[which[0]], arrays[which[1]], … as one array; empty int8 if there is none."""
+    if not arrays:
+        return np.empty(0, np.int8)
+    sizes = np.array([*map(len, arrays)])
+    return np.concatenate(arrays)[ragged(bounds_of(sizes)[:-1][which], sizes[which])]
 
 
 def within_parts(rows: Rows, per_part: int) -> Iterator[tuple[int, Values, Values]]:
-    """For each part that has some of the rows, in order: its number, their places in rows, and
-    which of its rows they are.
-    """
+    """Per part with some of the rows: its number, their places in rows, and in the part."""
     if isinstance(rows, range) and rows.step == 1:
         for start in range(rows.start - rows.start % per_part, rows.stop, per_part):
             first, last = max(start, rows.start), min(start + per_part, rows.stop)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild._table.columns import ends, mixed, numbers, view
-from tcbuild._table.columns import missing as where_missing
+from tcbuild._files.manifest import PERTURBATION_INDICES
+from tcbuild._table.columns import coded, lists, mixed, numbers
 from tcbuild._table.sample_columns import SampleColumns
 from tcbuild.errors import unknown_name
 
@@ -20,10 +20,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Controls:
-    """Wild types by group. Of a group's n wild types, a sample draws the one with the place z mod n
-    in their order, where z is the output of SplitMix64 that belongs to the sample's number
-    (docs/FORMAT.md, section Selections).
-    """
+    """Wild types by group. Of a group's n, a sample draws place SplitMix64(number) mod n."""
 
     def __init__(self, places: npt.NDArray[np.int64], groups: npt.NDArray[np.int64]):
         """places: of the wild types, in their order. groups: of each of them"""
@@ -33,10 +30,7 @@ class Controls:
     def draw(
         self, groups: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], seed: int
     ) -> npt.NDArray[np.int64]:
-        """The place of a wild type for each sample, -1 if its group has none.
-
-        groups, numbers: of the samples
-        """
+        """Per sample the place of a wild type of its group, -1 if the group has none."""
         first = np.searchsorted(self._groups, groups, side="left")
         count = np.searchsorted(self._groups, groups, side="right") - first
         found = np.full(len(groups), -1, np.int64)
@@ -55,10 +49,7 @@ def random_numbers(seed: int, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.
 def match(
     dataset: Any, pool: Any, by: Sequence[str], mark: bool = False
 ) -> tuple[npt.NDArray[np.int64], Controls]:
-    """The group of each sample of a dataset, and the wild types of pool, by their places in it.
-
-    pool: a view of the same dataset. mark: samples without a wild type are no error
-    """
+    """The group of each sample, and the wild types of pool, a view of the same dataset."""
     if isinstance(by, str):
         raise TypeError(f"match controls: found the text {by!r}, expected a list of attributes")
     for name in by:
@@ -86,25 +77,13 @@ def match(
 
 
 def groups_of(samples: SampleColumns, by: Sequence[str]) -> npt.NDArray[np.int64]:
-    """A number for each sample, the same for those that agree in the columns. A missing value is a
-    value of its own.
-    """
+    """A number per sample, the same where all columns agree; missing is a value of its own."""
     groups = np.zeros(len(samples._rows), np.int64)
-    for column in samples.to_arrow(by).combine_chunks().columns if by else ():
-        codes = np.unique(_values(column), return_inverse=True)[1]
+    for column in samples.to_arrow(by).columns:
+        values = coded(column)[1] if pa.types.is_dictionary(column.type) else numbers(column)
+        codes = np.unique(values, return_inverse=True)[1]
         groups = np.unique(groups * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
     return groups
-
-
-def _values(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """A column of at most one chunk as numbers: those of texts with a dictionary, or its own."""
-    if not pa.types.is_dictionary(column.type):
-        return numbers(column)
-    codes = np.empty(len(column), np.int32)
-    for chunk in column.chunks:
-        codes[:] = view(chunk.indices, np.int32)
-        codes[where_missing(chunk)] = -1
-    return codes
 
 
 def wildtypes_of(samples: SampleColumns, kinds: str) -> npt.NDArray[np.bool_]:
@@ -113,10 +92,8 @@ def wildtypes_of(samples: SampleColumns, kinds: str) -> npt.NDArray[np.bool_]:
     kinds: the attribute with the kinds of perturbations, which is missing where there is none, or
         "": a sample that only overexpresses a gene deletes nothing, and is no wild type
     """
-    found = []
-    for chunk in samples.to_arrow(["perturbation_indices"]).column(0).chunks:
-        found.append(np.diff(ends(chunk)) == 0)
-    wildtypes = np.concatenate([np.empty(0, bool), *found])
+    _, bounds = lists(samples.to_arrow([PERTURBATION_INDICES]).column(0))
+    wildtypes: npt.NDArray[np.bool_] = np.diff(bounds) == 0
     if kinds:
-        wildtypes &= np.array([text is None for text in samples.column(kinds)], bool)
+        wildtypes &= coded(samples.to_arrow([kinds]).column(0))[1] < 0
     return wildtypes

@@ -47,55 +47,41 @@ def selected(rows: Rows, index: Any) -> Rows:
     if isinstance(index, slice):
         return rows[index]
     if isinstance(index, range):
-        for end in (index[0], index[-1]) if index else ():
-            position(end, len(rows))
-        places = as_array(index)
-    elif hasattr(index, "__array__"):
-        places = _array(np.asarray(index), len(rows))
-    else:
-        found = list(index)
-        if found and all(map(is_bool, found)):
-            places = _array(np.array(found, bool), len(rows))
-        else:
-            places = positions(found, len(rows))
-    return take(rows, np.where(places < 0, places + len(rows), places))
+        index = as_array(index)
+    elif not hasattr(index, "__array__"):
+        index = list(index)
+        if not (index and all(map(is_bool, index))):
+            return take(rows, positions(index, len(rows)))
+    return take(rows, _places(np.asarray(index), len(rows)))
 
 
 def positions(indices: Iterable[Any], length: int) -> npt.NDArray[np.int64]:
-    """Indices, none of them a boolean, after checking that samples have them."""
+    """Indices, none of them a boolean, counted from the beginning."""
     found = list(indices)
     if {*map(type, found)} <= {int}:
-        return _array(np.array(found, np.int64), length)
+        return _places(np.array(found, np.int64), length)
     return np.array([position(item, length) for item in found], np.int64)
 
 
-def _array(index: npt.NDArray[Any], length: int) -> npt.NDArray[np.int64]:
-    if index.ndim != 1:
-        raise TypeError(
-            f"select samples: found an array of {index.ndim} dimensions, expected one\n"
-            f"hint: {_HINT}"
+def _places(index: npt.NDArray[Any], length: int) -> npt.NDArray[np.int64]:
+    if index.dtype == np.bool_ and index.shape != (length,):
+        raise IndexError(
+            f"select samples: found {index.size:,} booleans, expected one for each of the "
+            f"{length:,} samples"
         )
     if index.dtype == np.bool_:
-        if len(index) != length:
-            raise IndexError(
-                f"select samples: found {len(index):,} booleans, expected one for each of the "
-                f"{length:,} samples"
-            )
         return np.flatnonzero(index)
-    if not len(index):
-        return np.empty(0, np.int64)
-    if index.dtype.kind not in "iu":
+    if index.ndim != 1 or (len(index) and index.dtype.kind not in "iu"):
         raise TypeError(
-            f"select samples: found an array of {index.dtype}, expected integers or booleans\n"
-            f"hint: {_HINT}"
+            f"select samples: found an array of {index.dtype} of {index.ndim} dimensions, expected "
+            f"one of integers or booleans\nhint: {_HINT}"
         )
-    for end in (int(index.min()), int(index.max())):
-        position(end, length)
-    return index.astype(np.int64, copy=False)
+    for end in (index.min(), index.max()) if len(index) else ():
+        position(int(end), length)
+    index = index.astype(np.int64, copy=False)
+    return np.where(index < 0, index + length, index)
 
 
 def is_bool(index: object) -> bool:
     """Whether it is one bool, NumPy's or torch's."""
-    return isinstance(index, (bool, np.bool_)) or (
-        str(getattr(index, "dtype", "")) == "torch.bool" and np.ndim(index) == 0  # type: ignore[arg-type]
-    )
+    return isinstance(index, bool) or str(getattr(index, "dtype", "")) in ("bool", "torch.bool")

@@ -146,7 +146,7 @@ class Cells:
 
     def __getitems__(self, indices: Iterable[SupportsIndex]) -> CellSamples:
         """A batch's samples with their cells; for DataLoaders."""
-        places = positions(indices, len(self)) % max(len(self), 1)
+        places = positions(indices, len(self))
         samples, rows = self.dataset.__getitems__(places.tolist()), self._rows[places]
         if self._controls is None:
             return CellSamples(samples, self._read(rows), None)

@@ -12,6 +12,7 @@ import torch
 from torch_geometric.data import HeteroData
 
 import tcbuild
+from tcbuild._build import read_graph_folder
 from tcbuild._files.remote import Url, location
 from tcbuild._graph.columns import GraphColumns
 from tcbuild._graph.graph import MRM, is_node_type, split_edge_type
@@ -101,4 +102,4 @@ def read_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbu
     # A dangling link is damage.
     if isinstance(folder, Url) or os.path.lexists(folder / "manifest.json"):
         return tcbuild.open(source).graph
-    return tcbuild.read_graph_folder(source)
+    return read_graph_folder(source)

@@ -90,13 +90,12 @@ def perturbed_of(
     if not datasets[0].kinds:
         return None, None, None
     words = [*datasets[0]._table.words(kinds.attribute), None]
-    codes = _values(datasets, indices, kinds.attribute).tolist()
+    codes = _values(datasets, indices, kinds.attribute)
     if len(distinct := {id(dataset): dataset for dataset in datasets}) > 1:
         words_of = {key: [*of._table.words(kinds.attribute), None] for key, of in distinct.items()}
-        texts = [words_of[id(dataset)][code] for dataset, code in zip(datasets, codes)]
-    else:
-        texts = [words[code] for code in codes]
-    return kinds.of_many(genes, ptr, texts)
+        words = [words_of[id(dataset)][code] for dataset, code in zip(datasets, codes.tolist())]
+        codes = np.arange(len(words))
+    return kinds.of_many(genes, ptr, words, codes)
 
 
 def _values(
@@ -122,7 +121,7 @@ def known(names: Sequence[str], dataset: tcbuild.Dataset) -> tuple[str, ...]:
 def _categories(datasets: Sequence[tcbuild.Dataset], name: str) -> list[str] | None:
     """The categories of an attribute, None if it is one of numbers."""
     found = [
-        dataset.categories(name) if dataset.has_categories(name) else None
+        dataset.categories(name) if dataset._attributes[name] == "text" else None
         for dataset in {id(dataset): dataset for dataset in datasets}.values()
     ]
     if other := [place for place, categories in enumerate(found) if categories != found[0]]:

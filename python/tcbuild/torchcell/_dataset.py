@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch_geometric.data import HeteroData
 
@@ -29,9 +28,6 @@ PROCESSORS = [
     "DCellGraphProcessor",
 ]
 _EDGELESS = PROCESSORS[1:]
-
-# A list with an item per sample, or an array; and how much of it each sample has, -1 for none.
-Part = tuple[Any, npt.NDArray[np.int64]]
 
 
 class Dataset(pyg.Dataset):
@@ -146,11 +142,6 @@ class Dataset(pyg.Dataset):
         """Whether batches need no samples."""
         return self.transform is None and self.graph_processor != "DCellGraphProcessor"
 
-    @property
-    def names_key(self) -> str:
-        """torchcell's key for the names of the deleted genes."""
-        return "perturbed_genes" if self.graph_processor in _EDGELESS else "ids_pert"
-
     def _keys(self) -> Keys:
         if self.graph_processor == "Perturbation":
             return {"gene": ["num_nodes", "pert_mask", "mask"]}
@@ -166,9 +157,25 @@ class Dataset(pyg.Dataset):
         for name in (name for of in every for name in of.not_finite):
             words = [*whole._table.words(name), None]
             noted[name] = [words[code] for code in whole._table.at(name, indices).tolist()]
-        parts = gene_values(self, genes, ptr, phenotypes, noted)
-        gene = {key: value for key, (value, _) in parts.items()}
-        return {"gene": gene}, {"gene": {key: counts for key, (_, counts) in parts.items()}}
+        names, one = self.graph.gene_names[genes].tolist(), np.ones(len(ptr) - 1, np.int64)
+        lists = [names[start:end] for start, end in pairwise(ptr.tolist())]
+        of_names = "perturbed_genes" if self.graph_processor in _EDGELESS else "ids_pert"
+        values = {"perturbation_indices": genes, of_names: lists}
+        lengths = {"perturbation_indices": np.diff(ptr), of_names: one}
+        chosen = {"phenotype": self.phenotypes, "phenotype_stat": self.statistics}
+        for prefix, types in chosen.items():
+            *found, starts = self._measured[prefix].of(phenotypes, noted, prefix == "phenotype")
+            counts, there = np.diff(starts), one
+            if prefix == "phenotype_stat" and self.graph_processor != "Perturbation":
+                counts = np.where(counts, counts, -1)  # what no sample has is not there
+                there = np.sign(counts)
+                if not np.any(there > 0):
+                    continue
+            for key, each in zip(("values", "type_indices", "sample_indices"), found, strict=True):
+                values[f"{prefix}_{key}"], lengths[f"{prefix}_{key}"] = each, counts
+            values[f"{prefix}_types"] = [[*types] for _ in range(np.count_nonzero(there > 0))]
+            lengths[f"{prefix}_types"] = there
+        return {"gene": values}, {"gene": lengths}
 
     def _dense(self, values: Values, lengths: Lengths, phenotypes: Any) -> Any:
         coo, count = values["gene"], max(len(self.phenotypes), 1)
@@ -195,35 +202,3 @@ class Dataset(pyg.Dataset):
         removed[gene["perturbation_indices"]] = True
         gene |= {"num_nodes": len(removed), "pert_mask": removed}
         return perturbed_ontology(self.cell_graph, gene)
-
-
-def gene_values(
-    dataset: Dataset,
-    deleted: npt.NDArray[np.int64],
-    ptr: npt.NDArray[np.int64],
-    phenotypes: npt.NDArray[np.float64],
-    noted: Mapping[str, Any],
-) -> dict[str, Part]:
-    """Deleted genes and phenotypes of B samples by torchcell's names.
-
-    deleted, ptr, phenotypes: as of tcbuild.Dataset.perturbations. noted: the attributes that are
-    read with phenotypes
-    """
-    size, whole_graph = len(ptr) - 1, dataset.graph_processor != "Perturbation"
-    names, one = dataset.graph.gene_names[deleted].tolist(), np.ones(size, np.int64)
-    lists = [names[start:end] for start, end in pairwise(ptr.tolist())]
-    parts: dict[str, Part] = {"perturbation_indices": (deleted, np.diff(ptr))}
-    parts[dataset.names_key] = lists, one
-    chosen = {"phenotype": dataset.phenotypes, "phenotype_stat": dataset.statistics}
-    for prefix, types in chosen.items():
-        *found, starts = dataset._measured[prefix].of(phenotypes, noted, prefix == "phenotype")
-        lengths, there = np.diff(starts), one
-        if prefix == "phenotype_stat" and whole_graph:  # what no sample has is not there
-            lengths = np.where(lengths, lengths, -1)
-            there = np.sign(lengths)
-            if not np.any(there > 0):
-                continue
-        for key, values in zip(("values", "type_indices", "sample_indices"), found, strict=True):
-            parts[f"{prefix}_{key}"] = values, lengths
-        parts[f"{prefix}_types"] = [list(types) for _ in range(np.count_nonzero(there > 0))], there
-    return parts

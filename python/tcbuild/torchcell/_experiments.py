@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,9 +14,13 @@ import numpy.typing as npt
 
 import tcbuild
 from tcbuild._lazy import lazy_property
+from tcbuild._table.columns import bounds_of, ragged
 
 # torchcell's labels that are truth values.
 _TRUTHS = {"is_essential", "is_synthetic_lethal", "is_synthetic_rescue"}
+# Attributes of experiments, and what stands for a missing one.
+_NOTED: dict[str, Any] = {"dataset_name": None, "perturbation_type": None}
+_NOTED |= {"experiment": np.nan, "perturbation_count": np.nan}
 
 
 class Column(NamedTuple):
@@ -79,9 +84,8 @@ class Experiments:
         found = re.fullmatch(r"(.*)(#\d+)", column)
         for name, suffix in ([(found[1], found[2])] if found else []) + [(column, "")]:
             label, _ = self._member(name)
-            if (
-                label in self._vectors
-            ):  # torchcell names the statistic of a vector as the vector, and more
+            if label in self._vectors:
+                # torchcell names the statistic of a vector as the vector, and more.
                 label = min((v for v in self._vectors if f"{label}_".startswith(f"{v}_")), key=len)
             prefix = f"{label}." if f"{label}.dataset_name" in attributes else ""
             if not suffix or (self.from_store and f"{prefix}dataset_name{suffix}" in attributes):
@@ -132,27 +136,14 @@ class Experiments:
         ranks[np.argsort(numbers.astype(str), kind="stable")] = numbers
         return ranks
 
-    def _indexed(self, found: Sequence[tuple[npt.NDArray[Any], ...]]) -> dict[Any, list[int]]:
-        """The samples with each key, ascending; keys in the order in which torchcell meets them.
-
-        found: arrays of samples, of the numbers of their experiments, and of keys
-        """
-        if not found:
-            return {}
-        samples, numbers, keys = map(np.concatenate, zip(*found))
+    def _indexed(self, samples: Any, numbers: Any, keys: Any) -> dict[Any, list[int]]:
+        """The samples with each key, ascending; keys in the order in which torchcell meets them."""
         order = np.lexsort((numbers, self._ranks[samples]))
-        samples, keys = samples[order], keys[order]
-        distinct, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
-        by_key = np.split(
-            samples[np.argsort(places, kind="stable")], np.cumsum(np.bincount(places))
-        )
-        names = distinct.tolist()
-        return {names[key]: np.unique(by_key[key]).tolist() for key in np.argsort(firsts)}
+        found = import_module("pandas").Series(samples[order]).groupby(keys[order], sort=False)
+        return {key: sorted({*each}) for key, each in found.agg(list).items()}
 
     def _labeled(self) -> Iterator[tuple[Column, str, npt.NDArray[np.int64]]]:
-        """A column, the label and the samples of each experiment that samples may have; of those
-        with a number, then of those without.
-        """
+        """Column, label and samples of each experiment, last of those without a number."""
         for label in self.labels:
             there: dict[str, npt.NDArray[np.bool_]] = {}
             first: dict[str, Column] = {}
@@ -197,32 +188,36 @@ class Experiments:
             self._parsed[name] = [(i, json.loads(text)) for i, text in enumerate(texts) if text]
         return self._parsed[name]
 
-    def _all(self) -> Iterator[tuple[Column, npt.NDArray[Any], npt.NDArray[Any]]]:
+    @lazy_property
+    def _experiments(self) -> Any:
         """The experiments of all samples; a sample of a table is one, whatever was measured."""
-        if not self.from_store:
-            samples = np.arange(len(self.stored))
-            yield Column(0, "", "", "", ""), samples, np.zeros(len(samples))
-        for column in self._slots:
-            names = self._noted(column, "dataset_name")
-            samples = np.flatnonzero([name is not None for name in names])
-            yield column, samples, self._numbers(column)[samples]
+        pandas, found = import_module("pandas"), []
+        for column in self._slots if self.from_store else [Column(0, "", "", "", "")]:
+            frame = pandas.DataFrame({name: self._noted(column, name) for name in _NOTED})
+            found.append(frame.dropna(subset=["dataset_name"]) if self.from_store else frame)
+        table = pandas.concat(found).rename_axis("sample").reset_index()
+        deleted = pandas.Series(self._deleted[1][table["sample"]])
+        counts = table["perturbation_count"].fillna(deleted).astype(np.int64)
+        return table.assign(perturbation_count=counts, experiment=table["experiment"].fillna(0))
+
+    def _noted(self, column: Column, name: str) -> npt.NDArray[Any]:
+        """An attribute of an experiment of all samples."""
+        if (attribute := column.attribute(name)) in self.stored.attribute_names:
+            return self.stored.attribute(attribute)
+        return np.full(len(self.stored), _NOTED[name])
 
     def _numbers(self, column: Column) -> npt.NDArray[np.float64]:
         """The number of an experiment in each record."""
-        name = column.attribute("experiment")
-        if name not in self.stored.attribute_names:
-            return np.zeros(len(self.stored))
-        numbers: npt.NDArray[np.float64] = np.nan_to_num(self.stored.attribute(name), nan=0)
+        numbers: npt.NDArray[np.float64] = np.nan_to_num(self._noted(column, "experiment"))
         return numbers
 
     @lazy_property
     def by_label(self) -> dict[str, list[int]]:
-        return self._indexed(
-            [
-                (samples, self._numbers(column)[samples], np.full(len(samples), label))
-                for column, label, samples in self._labeled()
-            ]
-        )
+        found = [
+            (samples, self._numbers(column)[samples], np.full(len(samples), label))
+            for column, label, samples in self._labeled()
+        ]
+        return self._indexed(*map(np.concatenate, zip(*found))) if found else {}
 
     @lazy_property
     def by_dataset_name(self) -> dict[str, list[int]]:
@@ -231,34 +226,19 @@ class Experiments:
                 f"index {self.stored.path}: found no attribute dataset_name\n"
                 "hint: only datasets of torchcell stores have it, if it is among --attributes"
             )
-        return self._indexed(
-            [
-                (samples, numbers, self._noted(column, "dataset_name")[samples].astype(str))
-                for column, samples, numbers in self._all()
-            ]
-        )
+        return self._by("dataset_name")
 
     @lazy_property
     def by_perturbation_count(self) -> dict[int, list[int]]:
         self._all_genes_are_known("the numbers of perturbations are")
-        return self._indexed(
-            [
-                (samples, numbers, self._perturbation_counts(column)[samples])
-                for column, samples, numbers in self._all()
-            ]
-        )
+        return self._by("perturbation_count")
 
-    def _perturbation_counts(self, column: Column) -> npt.NDArray[np.int64]:
-        """How many perturbations an experiment of each sample has."""
-        _, counts = self._deleted
-        if column.attribute("perturbation_count") not in self.stored.attribute_names:
-            return counts
-        noted = self._noted(column, "perturbation_count")
-        return np.where(np.isnan(noted), counts, noted).astype(np.int64)
+    def _by(self, key: str) -> dict[Any, list[int]]:
+        table = self._experiments
+        return self._indexed(*(table[name].to_numpy() for name in ("sample", "experiment", key)))
 
     def _all_genes_are_known(self, what: str) -> None:
-        manifest = self.stored.manifest
-        noted = manifest["account"].get("noted", [])
+        noted = self.stored.manifest["account"].get("noted", [])
         dropped = sum(n["rows"] for n in noted if n["reason"] == "unknown_left_out")
         if dropped:
             raise ValueError(
@@ -271,31 +251,20 @@ class Experiments:
     def by_gene(self) -> dict[str, list[int]]:
         """The samples that perturb each gene."""
         self._all_genes_are_known("which samples perturb them is")
-        genes, lengths = self._deleted
-        names, by_sample = np.array(self.stored.genes), np.split(genes, np.cumsum(lengths)[:-1])
-        found = []
-        for column, samples, numbers in self._all():
-            counts = lengths[samples]
-            texts = np.full(len(self.stored), None)
-            if column.attribute("perturbation_type") in self.stored.attribute_names:
-                texts = self._noted(column, "perturbation_type")
-            texts[self._perturbation_counts(column) == 0] = ""
-            flags = (_wanted(*each) for each in zip(texts[samples], counts.tolist()))
-            wanted = np.fromiter(chain.from_iterable(flags), bool, counts.sum())
-            of_samples = [genes[:0], *(by_sample[sample] for sample in samples.tolist())]
-            keys = names[np.concatenate(of_samples)]
-            arrays = np.repeat(samples, counts), np.repeat(numbers, counts), keys
-            found.append(tuple(array[wanted] for array in arrays))
-        return self._indexed(found)
+        genes, sizes = self._deleted
+        starts, table = bounds_of(sizes), self._experiments
+        samples, counts = table["sample"].to_numpy(), sizes[table["sample"]]
+        flags = map(_wanted, table["perturbation_type"], table["perturbation_count"], counts)
+        wanted = np.fromiter(chain.from_iterable(flags), bool, counts.sum())
+        names = np.array(self.stored.genes)[genes[ragged(starts[samples], counts)]]
+        numbers = np.repeat(table["experiment"].to_numpy(), counts)
+        return self._indexed(np.repeat(samples, counts)[wanted], numbers[wanted], names[wanted])
 
     @lazy_property
     def _deleted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The deleted genes of all samples, and how many each sample deletes."""
         genes, ptr, _ = self.stored.perturbations(range(len(self.stored)))
         return genes, np.diff(ptr)
-
-    def _noted(self, column: Column, name: str) -> npt.NDArray[Any]:
-        return self.stored.attribute(column.attribute(name))
 
     def label_table(self, names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Per phenotype a column; of several experiments the last value, of a vector none. Rows are
@@ -319,10 +288,10 @@ class Experiments:
         return table
 
 
-def _wanted(types: str | None, genes: int) -> list[bool]:
-    """For each gene that a sample deletes, whether an experiment with these types perturbs it."""
-    if not types:
-        return [types is None] * genes
+def _wanted(types: str | None, perturbations: int, genes: int) -> list[bool]:
+    """For each gene that a sample deletes, whether an experiment perturbs it."""
+    if not (perturbations and types):
+        return [perturbations > 0 and types is None] * genes
     return [any(text.split("+")) for text in types.split("|")]
 
 

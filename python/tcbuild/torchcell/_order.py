@@ -17,9 +17,7 @@ _GRAPHS = {"physical_interaction": "physical", "regulatory_interaction": "regula
 
 
 def graph_order(names: Iterable[str]) -> list[str]:
-    """Node or edge types as a cell graph has them: gene, metabolite, reaction; edges between genes
-    by the name of torchcell's graph, then rmr, gpr; then other types by name.
-    """
+    """Types as a cell graph has them: gene-gene edges by torchcell's names, others last by name."""
     return _ordered(names, [*_NODES_OF_GRAPH, *_EDGES_OF_GRAPH])
 
 
