@@ -109,7 +109,7 @@ def with_links(text: str, source: str, addresses: dict[str, str]) -> str:
 
 
 def configuration(shown: list[Path], copied: list[Path]) -> str:
-    parts = ["# Configuration files\n"]
+    parts = ["---\nsearch: {boost: 0.5}\n---\n\n# Configuration files\n"]
     for path in shown:
         language = LANGUAGES.get(path.suffix, "text")
         text = path.read_text("utf-8")
