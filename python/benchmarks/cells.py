@@ -27,6 +27,7 @@ import scipy.sparse as sparse
 
 import tcbuild
 import tcbuild.torch as tt
+from tcbuild._build import read_graph_folder
 from tcbuild.anndata import Cells
 
 STORED = 100  # values of a cell that are not 0, per 1,000 columns
@@ -35,7 +36,7 @@ STORED = 100  # values of a cell that are not 0, per 1,000 columns
 def write(folder: Path, graph: Path, cells: int, columns: int) -> None:
     """Writes cells that each have a gene of the graph, or none, perturbed."""
     random = np.random.default_rng(0)
-    genes = np.array([*tcbuild.read_graph_folder(graph).nodes["gene"][:2000], *["ctrl"] * 200])
+    genes = np.array([*read_graph_folder(graph).nodes["gene"][:2000], *["ctrl"] * 200])
     obs = pd.DataFrame(
         {
             "condition": pd.Categorical(random.choice(genes, cells)),

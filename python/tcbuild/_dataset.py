@@ -264,13 +264,21 @@ class Dataset(Asked, SampleColumns):
         Examples:
             >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
         """
+        hits, wanted = self._deletions(genes)
+        return hits == wanted
+
+    def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
+        """Which samples delete at least one of some genes: bool [N]. See deletes."""
+        return self._deletions(genes)[0] > 0
+
+    def _deletions(self, genes: Sequence[str]) -> tuple[npt.NDArray[np.int64], int]:
+        """How many of some genes each sample deletes, and how many different genes they are."""
         if not genes:
             raise TypeError("find deleted genes: found no gene, expected names of genes")
         wanted = np.array([*{*map(self.gene_index, genes)}])
         deleted, bounds = lists(self.to_arrow([PERTURBATION_INDICES]).column(0))
         hits = np.concatenate([[0], np.cumsum(np.isin(deleted, wanted))])
-        found: npt.NDArray[np.bool_] = np.diff(hits[bounds]) == len(wanted)
-        return found
+        return np.diff(hits[bounds]), len(wanted)
 
     def controls(
         self,

@@ -363,7 +363,5 @@ def test_first_part(tcbuild, tmp_path):
     assert audit.shared.part.tolist() == ["check"] and "gene in fit" in repr(audit)
     alone = dataset.split(all=1, by="genotype").audit()
     assert not alone.verdicts and not len(alone.to_pandas()) and repr(alone)
-    held = dataset.split(
-        by="genotype", hold_out=dataset.deletes("G000") | dataset.deletes("G001")
-    ).audit()
+    held = dataset.split(by="genotype", hold_out=dataset.deletes_any("G000", "G001")).audit()
     assert held.shared["gene in train"].tolist() == [1.0]

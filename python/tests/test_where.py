@@ -194,8 +194,9 @@ def test_deletes(dataset):
     assert dataset.deletes("YAL001C", "YBR010W").tolist() == [True, False]
     assert dataset.deletes("YAL001C", "YAL001C").tolist() == [True, False]
     assert dataset.deletes("YAL001C", "YAL002W").tolist() == [False, False]
-    assert dataset[::-1].deletes("YBR010W").tolist() == [False, True]
+    assert dataset.deletes_any("YAL001C", "YAL002W").tolist() == [True, False]
+    assert dataset[::-1].deletes_any("YDL3", "YAL002W", "YBR010W").tolist() == [False, True]
     with pytest.raises(KeyError, match="did you mean 'YAL001C'"):
         dataset.deletes("YAL01C")
     with pytest.raises(TypeError, match="found no gene"):
-        dataset.deletes()
+        dataset.deletes_any()
