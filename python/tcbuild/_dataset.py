@@ -265,7 +265,8 @@ class Dataset(Asked, SampleColumns):
             >>> sick = dataset[dataset.deletes("YCR001W") & (dataset.phenotype("fitness") < 0.8)]
         """
         hits, wanted = self._deletions(genes)
-        return hits == wanted
+        found: npt.NDArray[np.bool_] = hits == wanted
+        return found
 
     def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
         """Which samples delete at least one of some genes: bool [N]. See deletes."""
