@@ -359,6 +359,14 @@ def test_wrong_files(case, tmp_path):
     assert len(str(error.value).splitlines()) == 2
 
 
+@pytest.mark.parametrize("text", ["A;B\nC;1\n", "\tA\tA\nC\t1\t2\n", "A\nC\t1\t2\n"])
+def test_wrong_matrices(text, tmp_path):
+    """Another separator, a repeated name, and a name too few."""
+    (tmp_path / "matrix.tsv").write_text(text)
+    with pytest.raises(InputError, match=r"matrix.tsv: found \d names over \d columns"):
+        sources.matrix(tmp_path / "matrix.tsv")
+
+
 MODELS = {
     "found no section reactions": "metabolites: [{id: m}]\n",
     "found reaction 'r' 2 times": "reactions: [{id: r, metabolites: {m: 1}}, "

@@ -113,7 +113,8 @@ def matrix(
     if len(names) == wide.width - 1:
         names.insert(0, "")
     genes = {name: k for k, name in enumerate(names) if k and name}
-    if len(names) != wide.width or len(genes) < sum(map(bool, names[1:])):
+    repeats = len(genes) < sum(map(bool, names[1:]))
+    if len(names) != wide.width or repeats or not genes:
         raise InputError(
             f"read {file}: found {len(names)} names over {wide.width} columns, expected one of "
             "each, without repeats",
@@ -123,7 +124,7 @@ def matrix(
     weights = pl.concat_list(pl.all()).alias("weight")
     rows = _with_numbers(cells, cells.columns, str(file)).select(weights)
     rows.insert_column(0, wide.to_series(0).alias("row"))
-    rows.insert_column(1, pl.repeat([*genes], len(rows), eager=True).alias("column"))
+    rows.insert_column(1, pl.Series("column", [[*genes]]).new_from_index(0, len(rows)))
     return rows.explode("column", "weight")
 
 
