@@ -367,6 +367,14 @@ def test_wrong_matrices(text, tmp_path):
         sources.matrix(tmp_path / "matrix.tsv")
 
 
+@pytest.mark.parametrize("number", ["0", "3", "-1", "1.0"])
+def test_numbers_of_no_line(number, graph, tmp_path):
+    (tmp_path / "list.txt").write_text("A\nB\n")
+    (tmp_path / "pairs.tsv").write_text(f"1\t2\t1\n{number}\t2\t1\n")
+    with pytest.raises(InputError, match="string9_1__gene: incomplete mapping"):
+        public_sources.string_dango(graph, tmp_path / "pairs.tsv", tmp_path / "list.txt")
+
+
 MODELS = {
     "found no section reactions": "metabolites: [{id: m}]\n",
     "found reaction 'r' 2 times": "reactions: [{id: r, metabolites: {m: 1}}, "

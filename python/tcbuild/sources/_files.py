@@ -36,7 +36,7 @@ def columns_of(table: pl.DataFrame, made: str, *columns: pl.Expr | str) -> pl.Da
 
 def first_lines(error: Exception) -> str:
     """A library's message as one short line, without its advice."""
-    return f"{' '.join(str(error).partition(chr(10) * 2)[0].split()):.300}"
+    return " ".join(str(error).partition("\n\n")[0].split())[:300]
 
 
 def open_text(file: str | os.PathLike[str]) -> IO[str]:

@@ -14,6 +14,7 @@ from yaml import YAMLError
 from tcbuild._masks.rules import alternatives, compile_rule, genes_of_rule, renamed
 from tcbuild.errors import InputError
 from tcbuild.sources._account import AMBIGUOUS, UNKNOWN
+from tcbuild.sources._files import first_lines
 from tcbuild.sources._graph import Graph
 from tcbuild.sources._model_files import Reaction, read_model
 
@@ -53,9 +54,9 @@ def add_model(
     except InputError:  # of the file
         raise
     except (ValueError, KeyError, TypeError, EOFError, OSError, YAMLError, ParseError) as error:
-        found = f"found no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+        found = f"found no {error}" if isinstance(error, KeyError) else first_lines(error)
         raise InputError(
-            f"read model {file}: {found:.300}",
+            f"read model {file}: {found}",
             "use a complete model in the YAML of cobrapy and RAVEN, or in SBML",
         ) from error
     columns = {"id": "id", "gpr": "rule", "subsystem": "subsystem"}
