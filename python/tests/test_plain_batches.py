@@ -311,7 +311,7 @@ def test_y_has_the_phenotypes_that_are_named(built):
     path = built.datasets["incidence"]
     with pytest.raises(SettingsError, match=r"2 phenotypes.*\nhint: .*\['fitness', 'gene inter"):
         pyg.Dataset(path)
-    with pytest.raises(SettingsError, match=r"hint: tcbuild\.pyg\.Dataset\(dataset, phenotypes="):
+    with pytest.raises(SettingsError, match=r"hint: Dataset\(dataset, phenotypes="):
         pyg.DataLoader(path)
     whole = reader.open(path)
     for names in (["gene interaction"], ["gene interaction", "fitness"], [*whole.phenotypes], []):

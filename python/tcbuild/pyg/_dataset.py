@@ -78,7 +78,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
             raise SettingsError(
                 f"open {self.stored.path}: found {len(phenotypes)} phenotypes, expected one or "
                 "the names of targets",
-                f"{self._room}.Dataset(dataset, phenotypes=[...]): some of {phenotypes}",
+                f"Dataset(dataset, phenotypes=[...]) with some of {phenotypes}",
             )
         return phenotypes
 
@@ -95,12 +95,8 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         """The graph that all samples share; change it to change all samples."""
         return self.graph.data
 
-    @property
-    def _room(self) -> str:
-        return type(self).__module__.partition("._")[0]
-
     def __repr__(self) -> str:
-        return f"<{self._room}.Dataset of {self.stored!r}>"
+        return f"<{type(self).__module__.partition('._')[0]}.Dataset of {self.stored!r}>"
 
     def __len__(self) -> int:
         return len(self.stored)
