@@ -37,9 +37,6 @@ def build(
         **settings: as in YAML (`tcbuild docs settings`), such as `reaction_rule="gpr"`;
             `mode="indices"` or `"full-masks"` builds the variants that store masks
 
-    Returns:
-        The dataset, opened.
-
     Raises:
         SettingsError: a setting is wrong
         InputError: the graph or the samples are wrong

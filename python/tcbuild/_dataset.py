@@ -356,9 +356,6 @@ class Dataset(Asked, SampleColumns):
         Args:
             folder: to create
 
-        Returns:
-            The path of the folder.
-
         Raises:
             InputError: a phenotype or attribute has the name of another column
             DatasetError: the folder exists, or cannot be written

@@ -72,9 +72,6 @@ def publish(
         license: its SPDX identifier, or its address
         creators: a name, or several
 
-    Returns:
-        The path of the folder.
-
     Raises:
         InputError: a text of the samples or of the graph has an absolute path, or an address with
             credentials. Nothing else private is looked for

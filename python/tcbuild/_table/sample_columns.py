@@ -50,6 +50,9 @@ class SampleColumns:
     def index_of(self, sample_id: str) -> int:
         """The index of the sample with an id.
 
+        Args:
+            sample_id: the id
+
         Raises:
             UnknownNameError: a KeyError: no sample has the id
             ValueError: several samples have it

@@ -27,8 +27,7 @@ from tcbuild.errors import InputError
 class Cells:
     """Samples with the expression of their cells and of matched controls: a dataset for loaders of
     tcbuild.torch, or of tcbuild.pyg if it has one of their datasets. sample_id is obs_names of the
-    file. A batch is one read, never of the whole matrix. A slice, indices or a boolean array give a
-    view.
+    file. A batch is one read.
 
     Controls are drawn again in each epoch, by seed, epoch and sample. An Order sets the epoch; with
     other samplers, call set_epoch.
@@ -36,8 +35,8 @@ class Cells:
     Args:
         dataset: a tcbuild.Dataset, its folder, a tcbuild.pyg.Dataset, or a view, such as a part
         file: an .h5ad file or a .zarr folder
-        controls_by: attributes in which a cell and its control agree; [] for any wild type, None
-            for no controls. A missing value is a value of its own
+        controls_by: attributes in which a cell and its control agree, or are both missing; [] for
+            any wild type, None for no controls
         layer: a layer to read in place of X
         obsm: a matrix in obsm to read in place of X
         sparse: CSR tensors in place of dense ones

@@ -126,9 +126,6 @@ def write(graph: Graph, folder: str | os.PathLike[str]) -> Path:
         graph: of this module
         folder: to create, or to replace if it has a graph
 
-    Returns:
-        The folder's path.
-
     Raises:
         SettingsError: the folder has other files
 
