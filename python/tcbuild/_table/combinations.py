@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -41,22 +41,26 @@ class Combinations:
 
     def __init__(self, classes: Sequence[GeneClass], k: int):
         self.classes, self.k = classes, k
-        every = np.concatenate([np.empty(0, np.int64), *(genes for genes, _, _ in classes)])
-        listed, first = np.unique(every, return_index=True)
-        self.genes, n = listed[np.argsort(first)], len(listed)
+        every = [gene for genes, _, _ in classes for gene in genes.tolist()]
+        self.genes = np.array([*dict.fromkeys(every)], np.int64)
+        n = len(self.genes)
         self._sorted = bool(np.all(np.diff(self.genes) > 0))
         if not 1 <= k <= n:
             raise ValueError(f"combine genes: found k = {k}, expected 1 to the {n:,} genes")
         members = np.stack([np.isin(self.genes, genes) for genes, _, _ in classes], axis=1)
         kinds, kind_of = np.unique(members.astype(int), axis=0, return_inverse=True)
         self._kinds = kind_of.reshape(n)
+        bounds = np.array([bounds for _, *bounds in classes], object)  # of any size
+        least, most = np.clip(bounds, -1, k + 1).astype(int).T
         # _follow[i][state, kind] is the state after the i-th gene, -1 if a class has too many.
-        states, self._follow = [(0,) * len(classes)], []
+        states, self._follow = np.zeros((1, len(classes)), int), []
         for _ in range(k):
-            follow, states = _step(states, kinds.tolist(), [most for _, _, most in classes])
-            self._follow.append(follow)
-        least = [least for _, least, _ in classes]
-        enough = [all(map(operator.ge, state, least)) for state in states]
+            found = states[:, None] + kinds
+            allowed = (found <= most).all(axis=2)
+            states, numbers = np.unique(found[allowed], axis=0, return_inverse=True)
+            self._follow.append(np.full(allowed.shape, -1))
+            self._follow[-1][allowed] = numbers.ravel()
+        enough = (states >= least).all(axis=1)
         # The i-th gene has place i + t, with t from 0 to n-k. _ends[i][state, j] counts the sets
         # whose i-th gene is one of the last j of these.
         sets = np.repeat(np.array([[*enough, False]], np.int64).T, n - k + 1, axis=1)
@@ -76,8 +80,7 @@ class Combinations:
             )
 
     def deleted(self, index: int) -> npt.NDArray[np.int32]:
-        genes: npt.NDArray[np.int32] = self._genotypes(np.array([index]))[0].astype(np.int32)
-        return genes
+        return self._genotypes(np.array([index])).astype(np.int32).ravel()
 
     def labels(self, index: int) -> Labels:
         return Labels(str(index), self.deleted(index), np.empty(0, np.float64))
@@ -113,9 +116,8 @@ class Combinations:
         return pa.array(rows).cast(pa.string())
 
     def _lists(self, rows: npt.NDArray[np.int64]) -> pa.Array:
-        deleted = self._genotypes(rows).ravel().astype(np.int32)
-        ends = np.arange(0, len(deleted) + 1, self.k, dtype=np.int32)
-        return pa.ListArray.from_arrays(pa.array(ends), pa.array(deleted))
+        deleted, ends, _ = self.perturbations(rows)
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(deleted, pa.int32()))
 
     def _genotypes(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The deleted genes of samples, ascending: [B, k]."""
@@ -138,20 +140,6 @@ class Combinations:
                 left[rows] -= ends.take(last)
                 places[rows, i] = len(self.genes) - self.k + i - last
             states = follow[states, self._kinds.take(places[:, i])]
-
-
-def _step(
-    states: Sequence[tuple[int, ...]], kinds: Sequence[Sequence[int]], most: Sequence[int]
-) -> tuple[npt.NDArray[np.int64], list[tuple[int, ...]]]:
-    """Per state and kind of gene the number of the state that follows, and these states."""
-    after: dict[tuple[int, ...], int] = {}
-    follow = np.full((len(states), len(kinds)), -1)
-    for row, state in enumerate(states):
-        for column, kind in enumerate(kinds):
-            found = tuple(map(operator.add, state, kind))
-            if all(map(operator.le, found, most)):
-                follow[row, column] = after.setdefault(found, len(after))
-    return follow, [*after]
 
 
 def combined(genes: Iterable[Any], k: int | None, size: int | None, known: Names) -> Combinations:
@@ -179,29 +167,19 @@ def _gene_numbers(genes: Any, known: Names) -> npt.NDArray[np.int64]:
         )
     numbers: dict[int, None] = {}
     for gene in genes:
-        number = _number(gene, known)
+        number = known.index(gene) if isinstance(gene, str) else gene
+        if isinstance(number, bool) or not isinstance(number, SupportsIndex):
+            raise TypeError(f"combine genes: found {gene!r:.100}, expected a gene's name or index")
+        if not 0 <= (number := operator.index(number)) < len(known.labels):
+            raise IndexError(
+                f"combine genes: found gene {number}, expected 0 to {len(known.labels) - 1}"
+            )
         if number in numbers:
             raise ValueError(
                 f"combine genes: gene {gene!r:.100} is listed twice\nhint: list each gene once"
             )
         numbers[number] = None
     return np.array([*numbers], np.int64)
-
-
-def _number(gene: object, known: Names) -> int:
-    if isinstance(gene, str):
-        return known.index(gene)
-    try:
-        number = operator.index(gene)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    if number is None or isinstance(gene, bool):
-        raise TypeError(f"combine genes: found {gene!r:.100}, expected a gene's name or index")
-    if not 0 <= number < len(known.labels):
-        raise IndexError(
-            f"combine genes: found gene {number}, expected 0 to {len(known.labels) - 1}"
-        )
-    return number
 
 
 Table = SampleTable | Combinations
