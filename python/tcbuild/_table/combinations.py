@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild._files.manifest import PERTURBATION_INDICES, SAMPLE_ID
+from tcbuild._files.manifest import SAMPLE_ID
 from tcbuild._graph.names import Names
 from tcbuild._table.columns import Rows, Values, as_array
-from tcbuild._table.sample_table import Labels, Perturbations, SampleTable
+from tcbuild._table.sample_table import FIELDS, Labels, Perturbations, SampleTable
 
 _MOST = 2**63 - 1
 _AT_ONCE = 1 << 13  # combinations that are computed at a time, in the processor's cache
@@ -32,12 +32,7 @@ class Combinations:
     many sets a prefix begins depends only on its state and on the place of its last gene.
     """
 
-    schema = pa.schema(
-        [
-            pa.field(SAMPLE_ID, pa.string(), nullable=False),
-            pa.field(PERTURBATION_INDICES, pa.list_(pa.int32()), nullable=False),
-        ]
-    )
+    schema = pa.schema(FIELDS)
 
     def __init__(self, classes: Sequence[GeneClass], k: int):
         self.classes, self.k = classes, k
@@ -165,15 +160,13 @@ def _gene_numbers(genes: Any, known: Names) -> npt.NDArray[np.int64]:
         raise TypeError(
             f"combine genes: found {genes!r:.100}, expected a list of their names or indices"
         )
-    numbers: dict[int, None] = {}
+    last, numbers = len(known.labels) - 1, dict[int, None]()
     for gene in genes:
         number = known.index(gene) if isinstance(gene, str) else gene
         if isinstance(number, bool) or not isinstance(number, SupportsIndex):
             raise TypeError(f"combine genes: found {gene!r:.100}, expected a gene's name or index")
-        if not 0 <= (number := operator.index(number)) < len(known.labels):
-            raise IndexError(
-                f"combine genes: found gene {number}, expected 0 to {len(known.labels) - 1}"
-            )
+        if not 0 <= (number := operator.index(number)) <= last:
+            raise IndexError(f"combine genes: found gene {number}, expected 0 to {last}")
         if number in numbers:
             raise ValueError(
                 f"combine genes: gene {gene!r:.100} is listed twice\nhint: list each gene once"

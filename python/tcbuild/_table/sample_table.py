@@ -30,6 +30,10 @@ from tcbuild._table.part import Part
 _CACHED = 16 << 20
 _OPEN = 64 << 20  # bytes of parts that are kept as they are stored
 _TYPES = {"text": pa.dictionary(pa.int32(), pa.string()), "number": pa.float64()}
+FIELDS = [
+    pa.field(SAMPLE_ID, pa.string(), nullable=False),
+    pa.field(PERTURBATION_INDICES, pa.list_(pa.int32()), nullable=False),
+]
 
 # The deleted genes of samples one after the other, where each sample's begin and the last one's
 # end, and phenotypes [B, P].
@@ -60,8 +64,7 @@ class SampleTable:
         self._places = {name: place for place, name in enumerate(attributes)}
         self.schema = pa.schema(
             [
-                pa.field(SAMPLE_ID, pa.string(), nullable=False),
-                pa.field(PERTURBATION_INDICES, pa.list_(pa.int32()), nullable=False),
+                *FIELDS,
                 *((phenotype["name"], pa.float64()) for phenotype in manifest["phenotypes"]),
                 *((column["name"], _TYPES[column["type"]]) for column in manifest["attributes"]),
             ]

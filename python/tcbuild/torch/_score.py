@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
@@ -20,7 +19,6 @@ from torch import nn
 
 import tcbuild
 from tcbuild._dataset import as_dataset
-from tcbuild._masks.layout import Form
 from tcbuild.errors import InputError, SettingsError
 from tcbuild.torch._loader import DataLoader
 from tcbuild.torch._order import samples_of
@@ -36,7 +34,6 @@ def score(
     shards: int = 1,
     shard: int | None = None,
     top: int | None = None,
-    masks: Form | None = "stacked",
     batch_size: int = 64,
     block: int = 256,
     **options: Any,
@@ -55,10 +52,9 @@ def score(
         shards: number of jobs
         shard: this job, from 0; None does all
         top: keep only this many samples, with the highest predictions, descending
-        masks: as of DataLoader
         batch_size: samples of a batch
         block: batches of a block
-        **options: of DataLoader; device defaults to the model's
+        **options: of DataLoader, such as masks; device defaults to the model's
 
     Returns:
         The file, or None while blocks of other jobs are missing.
@@ -84,16 +80,13 @@ def score(
         )
     fixed = {"batch_size": f"{batch_size}", "block": f"{block}", "top": f"{top}"}
     schema = pa.schema(_COLUMNS, _origin(dataset, model) | fixed)
-    size, folder = batch_size * block, out.with_name(f"{out.name}.blocks")
-    blocks = {
-        folder / f"{number:07}.parquet": range(first, min(first + size, len(dataset)))
-        for number, first in enumerate(range(0, len(dataset), size))
-    }
+    every, size = range(len(dataset)), batch_size * block
+    folder, starts = out.with_name(f"{out.name}.blocks"), every[::size]
+    blocks = {folder / f"{i // size:07}.parquet": every[i : i + size] for i in starts}
     if not _is_scored(out, schema):
         folder.mkdir(parents=True, exist_ok=True)
         shares = list(blocks)[shard or 0 :: 1 if shard is None else shards]
         paths = [path for path in shares if not _is_scored(path, schema)]
-        options["masks"] = masks
         tables = _tables(model, dataset, [blocks[path] for path in paths], batch_size, options)
         for path, table in zip(paths, tables):
             _write(path, [_best(table, top)], schema, folder)
@@ -107,21 +100,17 @@ def score(
 
 
 def _tables(
-    model: nn.Module,
-    dataset: tcbuild.Dataset,
-    blocks: Sequence[range],
-    batch_size: int,
-    options: dict[str, Any],
+    model: nn.Module, dataset: tcbuild.Dataset, blocks: Sequence[range], size: int, options: Any
 ) -> Iterator[pa.Table]:
     """The predictions for the samples of each block."""
-    batches = (some[i : i + batch_size] for some in blocks for i in range(0, len(some), batch_size))
+    batches = (some[i : i + size] for some in blocks for i in range(0, len(some), size))
     device = next((weights.device for weights in model.parameters()), torch.device("cpu"))
     options.setdefault("device", device)
     loader, model = iter(DataLoader(dataset, batch_sampler=batches, **options)), model.eval()
     names = pa.array(dataset.genes, pa.string())
     for places in blocks:
         with torch.inference_mode():
-            some = islice(loader, -(-len(places) // batch_size))
+            some = islice(loader, -(-len(places) // size))
             predictions = torch.cat([model(batch).reshape(-1) for batch in some])
         if len(predictions) != len(places):
             raise SettingsError(
@@ -137,20 +126,16 @@ def _tables(
 
 def _best(table: pa.Table, top: int | None) -> pa.Table:
     """The rows with the highest predictions, or all."""
-    if top is None:
-        return table
-    numbers, predictions = (table[name].to_numpy() for name in ("sample_index", "prediction"))
-    return table.take(np.lexsort((numbers, -predictions))[:top])
+    by = [("prediction", "descending"), ("sample_index", "ascending")]
+    return table if top is None else table.sort_by(by).slice(0, top)
 
 
 def _joined(paths: Iterable[Path], top: int | None) -> Iterable[pa.Table]:
-    tables = (pq.ParquetFile(path).read() for path in paths)
+    tables = (pq.ParquetFile(path).read().replace_schema_metadata() for path in paths)
     if top is None:
         return tables
-    best = pa.schema(_COLUMNS).empty_table()
-    for table in tables:
-        best = _best(pa.concat_tables([best, table.replace_schema_metadata()]), top)
-    return [best]
+    none = pa.schema(_COLUMNS).empty_table()
+    return [reduce(lambda best, more: _best(pa.concat_tables([best, more]), top), tables, none)]
 
 
 def _origin(dataset: tcbuild.Dataset, model: nn.Module) -> dict[str, str]:
@@ -191,4 +176,4 @@ def _write(path: Path, tables: Iterable[pa.Table], schema: pa.Schema, folder: Pa
     with pq.ParquetWriter(made, schema, compression="zstd") as file:
         for table in tables:
             file.write_table(table)
-    os.replace(made, path)
+    made.replace(path)
