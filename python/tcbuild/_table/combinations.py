@@ -50,9 +50,9 @@ class Combinations:
         # _follow[i][state, kind] is the state after the i-th gene, -1 if a class has too many.
         states, self._follow = np.zeros((1, len(classes)), int), []
         for _ in range(k):
-            found = states[:, None] + kinds
-            allowed = (found <= most).all(axis=2)
-            states, numbers = np.unique(found[allowed], axis=0, return_inverse=True)
+            reached = states[:, None] + kinds
+            allowed = (reached <= most).all(axis=2)
+            states, numbers = np.unique(reached[allowed], axis=0, return_inverse=True)
             self._follow.append(np.full(allowed.shape, -1))
             self._follow[-1][allowed] = numbers.ravel()
         enough = (states >= least).all(axis=1)
@@ -97,15 +97,13 @@ class Combinations:
         schema = pa.schema([self.schema.field(column) for column in columns])
         for start in range(0, len(rows), _PART):
             part = as_array(rows[start : start + _PART])
-            every = slice(0, len(part))
             made = [self._ids(part) if name == SAMPLE_ID else self._lists(part) for name in columns]
-            yield slice(start, start + len(part)), every, pa.table(made, schema)
+            yield slice(start, start + len(part)), slice(0, len(part)), pa.table(made, schema)
 
     def perturbations(self, rows: Rows) -> Perturbations:
         """As SampleTable.perturbations, at 10 million samples per second."""
         deleted = self._genotypes(as_array(rows)).ravel()
-        ends = np.arange(0, len(deleted) + 1, self.k)
-        return deleted, ends, np.empty((len(rows), 0), np.float64)
+        return deleted, np.arange(0, len(deleted) + 1, self.k), np.empty((len(rows), 0))
 
     def _ids(self, rows: npt.NDArray[np.int64]) -> pa.Array:
         return pa.array(rows).cast(pa.string())

@@ -74,8 +74,7 @@ def score(
     dataset, out = as_dataset(samples), Path(out)
     if min(shards, batch_size, block, top or 1) < 1 or not 0 <= (shard or 0) < shards:
         raise SettingsError(
-            f"score samples: found shard {shard} of {shards}, top {top}, {block} batches of "
-            f"{batch_size} samples in a block",
+            f"score samples: found {shard=}, {shards=}, {top=}, {batch_size=}, {block=}",
             "shards count from 0; the others are 1 or more",
         )
     fixed = {"batch_size": f"{batch_size}", "block": f"{block}", "top": f"{top}"}
