@@ -269,7 +269,11 @@ class Dataset(Asked, SampleColumns):
         return found
 
     def deletes_any(self, *genes: str) -> npt.NDArray[np.bool_]:
-        """Which samples delete at least one of some genes: bool [N]. See deletes."""
+        """Which samples delete at least one of some genes: bool [N].
+
+        Args:
+            *genes: any of their names
+        """
         return self._deletions(genes)[0] > 0
 
     def _deletions(self, genes: Sequence[str]) -> tuple[npt.NDArray[np.int64], int]:
