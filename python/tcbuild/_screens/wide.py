@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +38,7 @@ class Wide:
         self.rows = labels.astype(object).where(labels.notna(), "").astype(str).tolist()
         _check_names("row", self.rows)
         _check_names("column", self.columns)
-        columns = [_numbers(frame.iloc[:, 1 + k], name) for k, name in enumerate(self.columns)]
-        self.values = np.stack(columns, axis=1)
+        self.values = _numbers(frame.iloc[:, 1:], self.columns)
 
     def check_conditions(self, reader: Alleles) -> None:
         """InputError if columns may be genes."""
@@ -102,15 +100,15 @@ def _check_names(what: str, names: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _numbers(column: Any, name: str) -> npt.NDArray[np.float64]:
-    found: npt.NDArray[np.float64]
-    found = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    wrong = np.isinf(found) | (np.isnan(found) & column.notna().to_numpy())
+def _numbers(cells: pd.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.float64]:
+    numbers = cells.apply(pd.to_numeric, errors="coerce")
+    found: npt.NDArray[np.float64] = numbers.to_numpy(np.float64, na_value=np.nan)
+    wrong = np.isinf(found) | (np.isnan(found) & cells.notna().to_numpy())
     if wrong.any():
-        row = int(wrong.argmax())
+        row, column = np.unravel_index(wrong.argmax(), wrong.shape)
         raise InputError(
-            f"read matrix: row {row}, column {name!r}: found {str(column.iloc[row])!r}, expected a "
-            "number",
+            f"read matrix: row {row}, column {columns[column]!r}: found "
+            f"{str(cells.iloc[row, column])!r}, expected a number",
             "correct the value, or empty the field if it is missing",
         )
     return found
