@@ -120,15 +120,30 @@ func (u *unioner) halve(scratch *[]uint32) {
 	u.lists = merged
 }
 
-// union2 appends the distinct values of two strictly ascending lists. The loop has no branch on the
-// values: with edge positions it would be unpredictable.
+// union2 appends the distinct values of two strictly ascending lists, neither empty. The loops have
+// no branch on the values: with edge positions it would be unpredictable. The first one loads the
+// values after x and y before it knows which it needs, so that steps do not wait for memory.
 func union2(dst, a, b []uint32) []uint32 {
 	end := len(dst)
 	if need := end + len(a) + len(b); cap(dst) < need {
 		dst = append(make([]uint32, 0, 2*need), dst...)
 	}
 	out := dst[:cap(dst)]
-	i, j := 0, 0
+	i, j, x, y := 0, 0, a[0], b[0]
+	for i+1 < len(a) && j+1 < len(b) {
+		nextX, nextY := a[i+1], b[j+1]
+		takesX, takesY := x <= y, y <= x
+		out[end] = min(x, y)
+		end++
+		i += asInt(takesX)
+		j += asInt(takesY)
+		if takesX {
+			x = nextX // a conditional move
+		}
+		if takesY {
+			y = nextY
+		}
+	}
 	for i < len(a) && j < len(b) {
 		x, y := a[i], b[j]
 		out[end] = min(x, y)
