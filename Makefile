@@ -165,7 +165,7 @@ $(DOCS)/installed: python/requirements-docs.txt | test-needs
 	$(DOCS)/bin/pip install -q -r $<
 	@touch $@
 
-docs: $(DOCS)/installed ## bin/site: the documentation as a site (python3 -m http.server -d bin/site); a dead link or anchor fails
+docs: $(DOCS)/installed ## bin/site: the documentation as a site (python3 -m http.server -d bin/site); fails on a dead link or anchor
 	$(DOCS)/bin/python docs/site.py bin/site-pages
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build
 
