@@ -77,6 +77,9 @@ def test_tutorial(tcbuild, notebook, work, monkeypatch):
     nbclient.NotebookClient(
         notebook, timeout=3000, resources=resources, coalesce_streams=True, record_timing=False
     ).execute()
+    for cell in notebook.cells:  # a slow machine shows progress bars
+        if cell.cell_type == "code":
+            cell.outputs = [each for each in cell.outputs if "\r" not in each.get("text", "")]
 
     losses = [float(loss) for loss in re.findall("loss (.*)", printed(notebook)[-1])]
     assert len(losses) == 10 and losses == sorted(losses, reverse=True)
