@@ -223,7 +223,8 @@ func (t *columnTable) find(what, name string) (int, error) {
 	names := t.columns()
 	if len(names) == 1 && strings.ContainsAny(names[0], " |") {
 		return 0, fault.New(fault.Input,
-			`separate columns by tabs in .tsv (in R: sep = "\t"), by commas in .csv`,
+			`separate columns by tabs in .tsv (in R: sep = "\t"), by commas in .csv; `+
+				"in pandas, sheet_name= reads another sheet",
 			"read perturbations %s: found one column, %q, expected %s column %s",
 			t.path, names[0], what, fault.Quote(name))
 	}

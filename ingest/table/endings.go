@@ -64,8 +64,12 @@ var readers = []struct {
 	{".gaf", true, "tcbuild.sources.gaf(%q)"},
 }
 
-// inPython is the line of Python that builds a dataset from a file, or says what reads it.
+// inPython is the line of Python that builds a dataset from a file, or says what reads it. It also
+// corrects the path of a torchcell store.
 func inPython(path string) string {
+	if filepath.Base(path) == "data.mdb" {
+		return "give the folder of the torchcell store, " + filepath.Dir(path)
+	}
 	name := strings.ToLower(path)
 	ending := filepath.Ext(name)
 	inner := ""

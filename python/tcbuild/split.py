@@ -1,6 +1,5 @@
 """Splits a dataset from a shell: python -m tcbuild.split DATASET --by gene train=0.8 test=0.2 --out
-parts.tsv. It prints what Parts and their audit show, and warnings of parts that miss their fraction
-on stderr, too; --help lists the settings of Dataset.split.
+parts.tsv. It prints what Parts and their audit show; --help lists the settings of Dataset.split.
 """
 
 from __future__ import annotations
@@ -39,8 +38,6 @@ def main() -> None:
                 raise SettingsError(why, "write, for example, train=0.8 test=1/5") from None
         parts = tcbuild.open(path).split(**settings)
         parts.save(out)
-        for note in parts.notes:
-            print(note, file=sys.stderr)
         print(parts, *[parts.audit()] if audit else [], sep="\n\n")
     except (DatasetError, ValueError, LookupError, OSError) as error:
         sys.exit(f"tcbuild.split: {error}")

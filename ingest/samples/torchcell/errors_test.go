@@ -60,7 +60,7 @@ func TestErrors(t *testing.T) {
 			name:    "pickle",
 			records: map[string]string{"0": "\x80\x04\x95"},
 			want:    "read torchcell store DIR: record 0: byte 0: found",
-			hint:    "processed/lmdb",
+			hint:    "build the store again with a current torchcell, and use its processed/lmdb",
 		},
 		{
 			name:    "zlib without STORE.json",

@@ -219,7 +219,8 @@ func (s *Store) text(number int, value []byte) ([]byte, error) {
 func recordHint(value []byte) string {
 	switch {
 	case bytes.HasPrefix(value, []byte{0x80}):
-		return "pickled records cannot be read: use the processed/lmdb folder of a torchcell build"
+		return "pickled records cannot be read: build the store again with a current torchcell, " +
+			"and use its processed/lmdb folder"
 	case bytes.HasPrefix(value, []byte{0x78}):
 		return "a store of zlib records needs a STORE.json with the codec zlib"
 	}
