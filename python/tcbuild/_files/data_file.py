@@ -16,14 +16,6 @@ import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-
 
 class DataFile:
     """An open regular file. It never waits for a pipe or device."""
@@ -33,9 +25,7 @@ class DataFile:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
-            raise ValueError(
-                f"it is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}, expected a file"
-            )
+            raise ValueError("it is a folder, a pipe or a device, expected a file")
         self._file = io.FileIO(descriptor)  # closes it with this object
         self.size = status.st_size
 
