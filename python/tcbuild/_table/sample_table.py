@@ -28,7 +28,7 @@ from tcbuild._table.part import Part
 
 # Bytes of samples, as they are stored, that are kept decoded; they have up to four times as many.
 _CACHED = 16 << 20
-_OPEN = 256 << 20  # bytes of parts that are kept as they are stored: of 13 million samples
+_OPEN = 512 << 20  # bytes of parts that are kept as they are stored: of 26 million samples
 _TYPES = {"text": pa.dictionary(pa.int32(), pa.string()), "number": pa.float64()}
 FIELDS = [
     pa.field(SAMPLE_ID, pa.string(), nullable=False),
