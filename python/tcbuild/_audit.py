@@ -221,8 +221,13 @@ class _Fit:
         scores.sort(key=lambda score: [*_FIRST, *names].index(score.baseline))
         if len(rows) < _FEWEST:
             return scores, f"{len(rows)} measured samples are too few to tell", []
-        best = max(r, key=r.__getitem__)
-        text = f"a model has learned something if it beats r = {r[best]:.2f} ({best})."
+        best = max(scores, key=lambda score: score.pearson or 0)
+        above, chance = best.pearson or 0, np.tanh(1.96 / (len(rows) - 3) ** 0.5)
+        text = f"a model has learned something if it beats r = {above:.2f} ({best.baseline})."
+        if (best.low or 0) <= 0 or above <= chance:
+            above = max(above, chance)
+            text = "no baseline beats chance here; a model has learned something if its r is above "
+            text += f"{above:.2f}."
         near = max(_AHEAD, r["additive"] - _NEAR)
         some = [key for key in keys if r.get(key.name, 0) > near]
         leaks = {key.name: self._leak(key, rows, predicted[key.name]) for key in some}
