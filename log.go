@@ -110,6 +110,8 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 			b.Log.Warn(message, what, n)
 		}
 	}
+	warn("empty genes: merged cells? fill them first (pandas: ffill)", "samples",
+		account.Sum(ingest.MissingGene))
 	warn("samples that list a gene twice are dropped", "samples", account.Sum(ingest.SelfPair))
 	warn("removed the spaces around texts of attributes", "values", account.Sum(ingest.TrimmedText))
 	warn("infinite phenotype values count as missing", "values", account.Sum(ingest.InfiniteValue))

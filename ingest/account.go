@@ -212,10 +212,12 @@ func texts(counts []Count) string {
 
 func (a *Account) sortedNames() []string { return slices.Sorted(maps.Keys(a.Names)) }
 
-// Attributes returns the counts as attributes of a log line.
+// Attributes returns the counts as attributes of a log line; MissingGene has a line of its own.
 func (a *Account) Attributes() (attributes []any) {
 	for _, c := range slices.Concat(a.Dropped, a.Noted) {
-		attributes = append(attributes, c.Reason.String(), c.Rows)
+		if c.Reason != MissingGene {
+			attributes = append(attributes, c.Reason.String(), c.Rows)
+		}
 	}
 	return attributes
 }

@@ -54,7 +54,7 @@ var reasons = [...]struct {
 	ControlSample:  {"control_sample", "with only controls", notes},
 	ControlAlias:   {"control_alias", "controls that are also other names of genes", notes},
 	UnknownLeftOut: {"unknown_left_out", "unknown genes left out", notes},
-	MissingGene:    {"missing_gene", "missing names in one of several columns of genes", notes},
+	MissingGene:    {"missing_gene", "without a name in one of several columns of genes", notes},
 	RepeatedGene:   {"repeated_gene", "genes listed again in their sample and merged", notes},
 	InfiniteValue:  {"infinite_value", "infinite phenotype values, which count as missing", notes},
 	TrimmedText: {"trimmed_text", "texts of attributes whose spaces around them were removed",

@@ -32,7 +32,7 @@ func (l *list) strict() bool { return true }
 
 func (l *list) Record(b *table.Batch, i int) (*Record, error) {
 	r := &l.record
-	r.Mentions, r.MissingGenes = r.Mentions[:0], 0
+	r.Mentions, r.MissingGene = r.Mentions[:0], false
 	var err error
 	switch columns := l.layout.genes; {
 	case l.layout.list:
@@ -95,12 +95,12 @@ func (l *list) addInList(name []byte) error {
 		"found %s, expected a name in a list of genes", found)
 }
 
-// addUnlessMissing adds the gene of one column of several, or counts that it is missing.
+// addUnlessMissing adds the gene of one column of several, or notes that it is missing.
 func (l *list) addUnlessMissing(name []byte) {
 	l.mention(name)
 	if l.lastIsMissing() {
 		l.record.Mentions = l.record.Mentions[:len(l.record.Mentions)-1]
-		l.record.MissingGenes++
+		l.record.MissingGene = true
 	}
 }
 

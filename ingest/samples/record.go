@@ -13,11 +13,10 @@ import (
 // A form makes it, and a Genotyper makes a genotype of its mentions. It is valid until the form
 // makes the next one.
 type Record struct {
-	Row      int64 // in the table; of a store, the record's number
-	ID       []byte
-	Mentions []Mention
-	// MissingGenes is the number of columns of genes, among several, in which a row names none.
-	MissingGenes int
+	Row         int64 // in the table; of a store, the record's number
+	ID          []byte
+	Mentions    []Mention
+	MissingGene bool // in one of several columns of genes
 	// ListedKinds is the number of kinds that a row has for its ListedGenes, the first mentions. A
 	// row has one for each gene or one for all; other numbers are an error if it perturbs a gene.
 	ListedKinds, ListedGenes int

@@ -157,7 +157,9 @@ func (w *worker[B]) add(batch B, i int, r *Record) error {
 		return nil
 	}
 	w.note(account)
-	account.Add(ingest.MissingGene, r.MissingGenes)
+	if r.MissingGene {
+		account.Add(ingest.MissingGene, 1)
+	}
 	w.append(r)
 	return nil
 }

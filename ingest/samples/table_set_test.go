@@ -140,6 +140,15 @@ func TestPerturbations(t *testing.T) {
 			counts:     "1 kept, 2 self_pair, 1 missing_gene",
 		},
 		{
+			name:       "missing in columns",
+			file:       "p.tsv",
+			content:    "a\tb\tc\tx\nA\tB\tC\t1\n\t\tA\t2\nNA\tB\tC\t3\n",
+			options:    Spec{GenesColumns: []string{"a", "b", "c"}},
+			phenotypes: "x",
+			want:       []string{"0 [0 1 2] [1]", "1 [0] [2]", "2 [1 2] [3]"},
+			counts:     "3 kept, 2 missing_gene",
+		},
+		{
 			name:    "unknown genes dropped",
 			file:    "p.tsv",
 			content: "genes\nX|B\nA|Y|X\n",
