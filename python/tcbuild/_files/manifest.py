@@ -235,7 +235,7 @@ def _read_text(folder: Path | Url) -> bytes:
 
 def _no_manifest(folder: Path | Url) -> tuple[str, str]:
     """What is wrong with a folder without manifest.json, and what to open instead."""
-    made = "`tcbuild incidence` and `tcbuild dataset` make one of a graph and samples"
+    made = "tcbuild.build makes one of a graph and samples"
     found, hint = "there is no manifest.json", f"{made}; an unfinished build has none"
     if isinstance(folder, Path):
         inside = [*folder.glob("*/manifest.json"), *folder.glob("current/*/manifest.json")]
