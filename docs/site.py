@@ -1,8 +1,8 @@
 """Writes the pages of the site as Markdown into a folder: python docs/site.py FOLDER.
 
 Pages link to files of the repository, so that the links also work where the repository is shown.
-On the site, a link to a page leads there, a link to a file of conf to its text or to a copy, and a
-link to any other file is only its words. The program that builds the site reports links that lead
+On the site, a link to a page leads there, a link to an example or a file of conf to its text or to
+a copy, and a link to any other file is only its words. The program that builds the site reports links that lead
 nowhere on it; this one those of, and to, other pages of the repository.
 """
 
@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 FOR_DEVELOPERS = {"architecture.md"}
 CONFIGURATION = "configuration.md"
+LAST_FOUND = ("FORMAT.md", "BENCHMARKS.md", CONFIGURATION)  # by the site's search
 SHOWN = ("cron", "prometheus", "slurm", "systemd")  # of conf; the other folders are copied
 LANGUAGES = {".yml": "yaml", ".sh": "sh", ".sbatch": "sh"}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
@@ -32,6 +33,7 @@ def main(folder: Path) -> None:
 
     files = sorted(path for path in (ROOT / "conf").glob("*/**/*") if path.is_file())
     shown = [path for path in files if path.relative_to(ROOT / "conf").parts[0] in SHOWN]
+    examples = sorted((ROOT / "python/examples").glob("*.py"))
     copied = [path for path in files if path not in shown]
     sources = [*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), *DOCS.glob("*.ipynb")]
     addresses = {"README.md": "index.md"}  # on the site, by path in the repository
@@ -45,7 +47,7 @@ def main(folder: Path) -> None:
         address = f"{CONFIGURATION}#{anchor(in_repository(path))}"
         addresses[in_repository(path)] = address
         addresses.setdefault(in_repository(path.parent), address)
-    for path in copied:
+    for path in [*copied, *examples]:
         addresses[in_repository(path)] = in_repository(path)
         (folder / in_repository(path)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, folder / in_repository(path))
@@ -57,8 +59,13 @@ def main(folder: Path) -> None:
 
     (folder / "api").mkdir()
     for path, page in pages.items():
-        (folder / page).write_text(with_links(markdown(ROOT / path), path, addresses), "utf-8")
-    (folder / CONFIGURATION).write_text(configuration(shown, copied), "utf-8")
+        write(folder / page, with_links(markdown(ROOT / path), path, addresses))
+    write(folder / CONFIGURATION, configuration(shown, copied))
+
+
+def write(page: Path, text: str) -> None:
+    head = "---\nsearch: {boost: 0.5}\n---\n\n" if page.name in LAST_FOUND else ""
+    page.write_text(head + text, "utf-8")
 
 
 def in_repository(path: Path) -> str:
@@ -109,7 +116,7 @@ def with_links(text: str, source: str, addresses: dict[str, str]) -> str:
 
 
 def configuration(shown: list[Path], copied: list[Path]) -> str:
-    parts = ["---\nsearch: {boost: 0.5}\n---\n\n# Configuration files\n"]
+    parts = ["# Configuration files\n"]
     for path in shown:
         language = LANGUAGES.get(path.suffix, "text")
         text = path.read_text("utf-8")
