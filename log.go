@@ -112,6 +112,10 @@ func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 	}
 	warn("empty genes: merged cells? fill them first (pandas: ffill)", "samples",
 		account.Sum(ingest.MissingGene))
+	warn("samples of unknown or ambiguous genes are dropped", "samples", account.Sum(
+		ingest.UnknownGene)+account.Sum(ingest.AmbiguousName)+account.Sum(ingest.NoGeneLeft))
+	warn("unknown or ambiguous genes are left out of their samples", "genes",
+		account.Sum(ingest.UnknownLeftOut))
 	warn("samples that list a gene twice are dropped", "samples", account.Sum(ingest.SelfPair))
 	warn("removed the spaces around texts of attributes", "values", account.Sum(ingest.TrimmedText))
 	warn("infinite phenotype values count as missing", "values", account.Sum(ingest.InfiniteValue))

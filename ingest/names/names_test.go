@@ -172,3 +172,19 @@ func TestNear(t *testing.T) {
 		}
 	}
 }
+
+func TestLooksLikeControl(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ctrl": true, "Ctrl": true, "ctrl_1": true, "NT": true, "NT-12": true, "NTC": true,
+		"NegCtrl10_NegCtrl0": true, "non-targeting": true, "Non_Targeting_00012": true,
+		"non-targeting control 3": true, "safe-targeting": true, "negative_control": true,
+		"scrambled2": true, "wild type": true, "WT": true, "INTERGENIC_101": true,
+		"": false, "WT1": false, "NT5": false, "NT5E": false, "NEGR1": false, "ctrl+A": false,
+		"A_ctrl": false, "ctrl_A": false, "NONO": false, "7157": false, "YAL0X": false,
+		"CTRL1B": false, "NTC_A": false, "NON1": false, "TYPE2": false,
+	} {
+		if got := LooksLikeControl(name); got != want {
+			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}

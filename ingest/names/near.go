@@ -3,7 +3,6 @@ package names
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -85,11 +84,12 @@ func withoutVersion(name []byte, versioned *regexp.Regexp) []byte {
 	return nil
 }
 
-// LooksLikeControl reports whether published screens give their controls such a name.
-func LooksLikeControl(name string) bool {
-	return slices.Contains(usualControls, strings.ToLower(name))
-}
+// LooksLikeControl reports whether published screens give their controls such a name, also with
+// numbers. It is false for a name that has a gene beside a control.
+func LooksLikeControl(name string) bool { return usualControl.MatchString(name) }
 
-var usualControls = []string{"ctrl", "control", "controls", "non-targeting", "non_targeting",
-	"nontargeting", "nt", "ntc", "neg", "negctrl", "scramble", "safe-targeting", "unperturbed",
-	"wt", "wildtype"}
+// usualControl has short words only without digits right after them: WT1 and NT5 are genes.
+var usualControl = regexp.MustCompile(`(?i)^(?:(?:` +
+	`(?:(?:non|neg(?:ative)?|safe)[-_ .]?)?(?:ctrl|control|targeting)s?|` +
+	`ntc|scrambled?|unperturbed|intergenic|wild[-_ ]?type)[-_ .]*[0-9]*[-_ .]*)+$|` +
+	`^(?:nt|neg|wt)(?:[-_ .][0-9]*)?$`)

@@ -184,8 +184,14 @@ func TestControlErrors(t *testing.T) {
 			name:    "in another case",
 			table:   "genes\nCtrl\n",
 			message: `gene "Ctrl" is not in the graph`,
-			hint:    "pass --controls Ctrl",
+			hint:    "add Ctrl to --controls",
 			options: Spec{Controls: []string{"ctrl"}},
+		},
+		{
+			name:    "a pair without its delimiter",
+			table:   "genes\nctrl+A\n",
+			message: `gene "ctrl+A" is not in the graph`,
+			hint:    "correct the name",
 		},
 	} {
 		path := inputs.Write(t, "p.tsv", c.table)

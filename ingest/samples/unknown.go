@@ -40,6 +40,9 @@ func (g *Genotyper) refuse(m *Mention) error {
 	hint := fault.HintOf(err)
 	if names.LooksLikeControl(string(m.Text)) {
 		hint = "if it is a control, which deletes nothing, pass --controls " + string(m.Text)
+		if len(g.spec.Controls) > 0 {
+			hint = fmt.Sprintf("if it is a control too, add %s to --controls", m.Text)
+		}
 	}
 	return fault.New(fault.Input, hint+dropHint, "%w", err)
 }
