@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -98,7 +99,10 @@ func runVerify(ctx context.Context, e *env, path string, o verifyOptions) error 
 // compareDigests compares the files of a dataset, or of a version, with their digests.
 func compareDigests(ctx context.Context, e *env, path string) error {
 	if disk.Exists(filepath.Join(path, variants.RecordName)) {
-		if err := variants.Check(ctx, path, variants.AllFiles); err != nil {
+		err := variants.Check(ctx, path, variants.AllFiles)
+		if errors.Is(err, variants.ErrNotNoted) {
+			e.log.Warn("the next rebuild compares again", "why", err)
+		} else if err != nil {
 			return err
 		}
 		e.say(path + ": all files have their digests")

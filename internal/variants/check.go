@@ -57,6 +57,10 @@ func snapshot(dataset *store.Dataset) error {
 	return disk.WriteJSON(path, made)
 }
 
+// ErrNotNoted is wrapped by the error of a check that found nothing wrong, and could not note which
+// files it has compared.
+var ErrNotNoted = errors.New("cannot note what was compared")
+
 // Check checks that a version is complete, verified and, as far as depth says, what it was when it
 // was verified. Otherwise it is a fault.Damaged.
 func Check(ctx context.Context, dir string, depth Depth) error {
@@ -83,6 +87,7 @@ func checkVersion(ctx context.Context, dir string, depth Depth) error {
 		return fmt.Errorf("%s names no variants", RecordName)
 	}
 	content := "" // the same in all
+	var notNoted error
 	for _, variant := range record.Variants {
 		dataset, err := store.Open(filepath.Join(dir, string(variant)))
 		if err != nil {
@@ -103,11 +108,14 @@ func checkVersion(ctx context.Context, dir string, depth Depth) error {
 		case m.LogicalContent != content || report.LogicalContent != content:
 			return fmt.Errorf("%s has another logical content than others", variant)
 		}
-		if err := checkFiles(ctx, dataset, depth); err != nil {
+		err = checkFiles(ctx, dataset, depth)
+		if errors.Is(err, ErrNotNoted) {
+			notNoted = err
+		} else if err != nil {
 			return err
 		}
 	}
-	return nil
+	return notNoted
 }
 
 // checkFiles checks the data files of a variant, and records what it has read.
@@ -146,8 +154,9 @@ func checkFiles(ctx context.Context, dataset *store.Dataset, depth Depth) error 
 			return err
 		}
 		if found.SHA256 != file.SHA256 {
-			return errors.Join(fmt.Errorf("found %s with the SHA-256 %s, expected %s", name,
-				found.SHA256, file.SHA256), disk.WriteJSON(path, last))
+			_ = disk.WriteJSON(path, last) // which must not hide the damage
+			return fmt.Errorf("found %s with the SHA-256 %s, expected %s", name, found.SHA256,
+				file.SHA256)
 		}
 	}
 	if !hasRead {
@@ -156,5 +165,8 @@ func checkFiles(ctx context.Context, dataset *store.Dataset, depth Depth) error 
 	if all {
 		last.Compared = now
 	}
-	return disk.WriteJSON(path, last)
+	if err := disk.WriteJSON(path, last); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotNoted, err)
+	}
+	return nil
 }
