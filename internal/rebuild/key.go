@@ -16,9 +16,6 @@ import (
 	"tcbuild/store"
 )
 
-// graphInput is the prefix of graph tables among the inputs. Perturbation sets have no slash.
-const graphInput = "graph/"
-
 // Trust says which inputs are read to know their digests.
 type Trust int
 
@@ -92,7 +89,7 @@ func (r *Rebuild) inputs(known disk.Digests) (inputs []inputfile.Input, err erro
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		if err := add(graphInput+name, tables[name]); err != nil {
+		if err := add(variants.GraphInput+name, tables[name]); err != nil {
 			return nil, err
 		}
 	}

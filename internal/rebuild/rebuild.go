@@ -136,6 +136,11 @@ func (r *Rebuild) release(
 		if result.Linked, result.Held, err = r.makeCurrent(ctx, want.Key); err != nil {
 			return err
 		}
+		if last, err := variants.ReadRecord(r.path(current)); err == nil && result.Linked {
+			for _, table := range last.LostTables(want) { // an error, which --quiet shows, too
+				r.Log.Error("the graph has lost a table since the last version", "table", table)
+			}
+		}
 		r.tidy(want.Key)
 		if isDamaged && current == want.Key {
 			return fault.New(fault.Damaged,

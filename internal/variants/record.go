@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/disk"
@@ -74,6 +75,20 @@ func (k *Record) Differences(now *Record) (lines []string) {
 		lines = append(lines, "a value from the environment changed")
 	}
 	return lines
+}
+
+// GraphInput is the prefix of graph tables among the inputs. Perturbation sets have no slash.
+const GraphInput = "graph/"
+
+// LostTables returns the names of graph tables that another record lacks.
+func (k *Record) LostTables(now *Record) (names []string) {
+	for _, input := range k.Inputs {
+		isThere := func(other inputfile.Input) bool { return other.Name == input.Name }
+		if strings.HasPrefix(input.Name, GraphInput) && !slices.ContainsFunc(now.Inputs, isThere) {
+			names = append(names, input.Name)
+		}
+	}
+	return names
 }
 
 // sameInputs reports whether a dataset was built from the inputs of a record.
