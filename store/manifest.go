@@ -296,7 +296,7 @@ func hintInstead(dir string) string {
 			return "name a dataset in it: " + strings.Join(manifests, ", ")
 		}
 	}
-	return "give the --out of the build"
+	return "give the --out of the build; a folder of 'tcbuild rebuild' has no version yet"
 }
 
 // readManifest returns the manifest's text as well.

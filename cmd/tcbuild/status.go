@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -32,38 +33,31 @@ Of another DATASET, published or unfinished, show the shards: done, running or w
 		"also write metrics to `FILE`, for node_exporter's textfile collector if it ends in .prom")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		overviews, err := rebuild.Overviews(ctx, args[0])
+		if err == nil && metrics != "" {
+			syscall.Umask(0o022) // node_exporter, which reads the file, is another user
+			err = replace(metrics, []byte(rebuild.Metrics(overviews)), rebuild.MetricsBegin)
+		}
 		if err != nil {
 			return err
 		}
 		if len(overviews) == 0 {
 			return printShards(e, args[0])
 		}
-		if metrics != "" {
-			text := []byte(rebuild.Metrics(overviews))
-			if err := replace(metrics, text, rebuild.MetricsBegin); err != nil {
-				return err
-			}
-		}
 		return printOverviews(e, overviews, asJSON)
 	})
 }
 
 func printOverviews(e *env, overviews []rebuild.Overview, asJSON bool) error {
+	var lines []string
 	bad := false
-	for i, o := range overviews {
+	for _, o := range overviews {
 		bad = bad || len(o.Problems) > 0
-		if asJSON {
-			continue
-		}
-		if i > 0 {
-			e.say("")
-		}
-		e.say(describe(o, time.Now())...)
+		lines = append(append(lines, describe(o, time.Now())...), "")
 	}
-	if asJSON {
-		if err := e.json(map[string]any{"datasets": overviews}); err != nil {
-			return err
-		}
+	if !asJSON {
+		e.say(lines[:len(lines)-1]...)
+	} else if err := e.json(map[string]any{"datasets": overviews}); err != nil {
+		return err
 	}
 	if bad {
 		return exitCode(4)
@@ -81,9 +75,12 @@ func describe(o rebuild.Overview, now time.Time) []string {
 	line := func(name, format string, args ...any) {
 		lines = append(lines, fmt.Sprintf("  %-9s ", name)+oneLine(fmt.Sprintf(format, args...)))
 	}
-	if o.Version == "" {
+	switch {
+	case o.Version == "":
 		line("current", "none yet")
-	} else {
+	case o.Since.IsZero():
+		line("current", "%s, which is missing", o.Version)
+	default:
 		line("current", "%s, since %s, %s samples", o.Version, at(o.Since), humanCount(o.Samples))
 	}
 	if o.Record != nil {

@@ -1,6 +1,7 @@
 package rebuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func isNamed(dir string) bool {
 	entries, _ := os.ReadDir(dir)
 	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
 		name := entry.Name()
-		return name == StateName || name == currentName || variants.IsKey(name)
+		return name == lockName || name == currentName || variants.IsKey(name)
 	})
 }
 
@@ -98,6 +99,7 @@ func overview(ctx context.Context, dir string) (o Overview, err error) {
 	if s := o.State; !s.Begin.IsZero() && s.End.IsZero() && !o.Running {
 		problem("%s (process %d on %s) was killed, or its machine was lost: run it again",
 			s.Task, s.PID, s.Host)
+		s.ExitCode = -1
 	}
 	return o, nil
 }
@@ -117,13 +119,15 @@ func Metrics(all []Overview) string {
 			func(o Overview) float64 { return float64(len(o.Problems)) }},
 		{"last_success_timestamp_seconds", "When a run last brought the dataset up to date.",
 			func(o Overview) float64 { return float64(max(0, o.State.Success.Unix())) }},
-		{"last_exit_code", "Exit code of the last failure since, or of the last run.",
+		{"last_exit_code", "Of the last failure since, or of the last run; -1 if it was killed.",
 			func(o Overview) float64 {
-				if o.State.Failure != nil {
-					return float64(o.State.Failure.ExitCode)
-				}
-				return float64(o.State.ExitCode)
+				last := cmp.Or(o.State.Failure, &Failure{ExitCode: o.State.ExitCode})
+				return float64(last.ExitCode)
 			}},
+		{"samples", "Samples of the current version.",
+			func(o Overview) float64 { return float64(o.Samples) }},
+		{"held", "1 while the file hold keeps current where it is.",
+			func(o Overview) float64 { return map[bool]float64{true: 1}[o.Held] }},
 	} {
 		name := "tcbuild_rebuild_" + metric.name
 		fmt.Fprintf(text, "# HELP %s %s\n# TYPE %s gauge\n", name, metric.help, name)
