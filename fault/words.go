@@ -47,53 +47,6 @@ func List(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// Nearest returns the valid word that takes the fewest edits (insert, delete, replace or swap a
-// character) to reach from word, the first of equals. It returns "" when none is close: more than a
-// third of the word, and more than two edits, would change. Cost: len(valid) * len(word) *
-// len(valid word). For a word of more than longestWord bytes it returns "".
-func Nearest(word string, valid []string) string {
-	if len(word) > longestWord {
-		return ""
-	}
-	limit := max(2, utf8.RuneCountInString(word)/3)
-	best, nearest := limit+1, ""
-	for _, candidate := range valid {
-		d := editDistance([]rune(word), []rune(candidate))
-		// Replacing every letter turns any short word into any other.
-		if d < best && d < utf8.RuneCountInString(candidate) {
-			best, nearest = d, candidate
-		}
-	}
-	return nearest
-}
-
-const longestWord = 100
-
-// editDistance is the optimal string alignment distance: the Levenshtein
-// distance in which swapping two neighbours counts once.
-func editDistance(a, b []rune) int {
-	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		row[0] = i + 1
-		for j := range b {
-			replace := last[j]
-			if a[i] != b[j] {
-				replace++
-			}
-			row[j+1] = min(replace, last[j+1]+1, row[j]+1)
-			swaps := i > 0 && j > 0 && a[i] == b[j-1]
-			if swaps && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], beforeLast[j-1]+1)
-			}
-		}
-		beforeLast, last, row = last, row, beforeLast
-	}
-	return last[len(b)]
-}
-
 // DidYouMean is the hint for an unknown word: its Nearest, or else the given text.
 func DidYouMean(word string, valid []string, otherwise string) string {
 	if nearest := Nearest(word, valid); nearest != "" {

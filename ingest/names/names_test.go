@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dustin/go-humanize/english"
+
 	"tcbuild/ingest"
 )
 
@@ -148,6 +150,31 @@ func TestFindAllocatesNothing(t *testing.T) {
 		}
 	}); n > 0 {
 		t.Errorf("Find allocates %v times", n)
+	}
+}
+
+// TestNearCases checks the table of cases that a test of the Python package checks as well.
+func TestNearCases(t *testing.T) {
+	text, err := os.ReadFile("testdata/near.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Genes, Others []namedGene
+		Cases         map[string][]string
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	r := Of(&ingest.Graph{Genes: nodesOf(table.Genes), OtherGenes: nodesOf(table.Others)})
+	for name, near := range table.Cases {
+		want := "correct the name"
+		if len(near) > 0 {
+			want = "did you mean " + english.WordSeries(near, "or") + "? "
+		}
+		if got := r.hint([]byte(name)); !strings.HasPrefix(got, want) {
+			t.Errorf("the hint for %s is %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/dustin/go-humanize/english"
 	"golang.org/x/text/unicode/norm"
 
 	"tcbuild/fault"
@@ -15,7 +17,7 @@ import (
 // if there is none.
 func (r *Resolver) near(name string) string {
 	composed, plain := norm.NFC.String(name), unversioned(name)
-	var candidates []string
+	var genes []string
 	for _, known := range r.exact.names() {
 		if r.Exact([]byte(known)).Meaning != Gene {
 			continue
@@ -30,24 +32,16 @@ func (r *Resolver) near(name string) string {
 				"give both without it"
 		case strings.EqualFold(other, composed):
 			return "did you mean " + quoted + "? Upper and lower case differ"
-		case numbers(known) == numbers(name):
-			candidates = append(candidates, known)
 		}
+		genes = append(genes, known)
 	}
-	if nearest := fault.Nearest(name, candidates); nearest != "" {
-		return "did you mean " + nearest + "? Otherwise add the gene or this name of it to the graph"
+	limit := min(2, max(1, utf8.RuneCountInString(name)-5)) // 2 from 7 characters
+	near := fault.Closest(name, genes, limit)
+	if near == nil {
+		return ""
 	}
-	return ""
-}
-
-// numbers returns the numbers in a name. RAD55 and RAD50 are two genes, and not one of them
-// misspelled; YAL01C may be YAL001C.
-func numbers(name string) string {
-	digits := strings.FieldsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-	for k := range digits {
-		digits[k] = strings.TrimLeft(digits[k], "0")
-	}
-	return strings.Join(digits, " ")
+	return "did you mean " + english.WordSeries(near[:min(3, len(near))], "or") +
+		"? Otherwise add the gene or this name of it to the graph"
 }
 
 // versioned matches ids of Ensembl and RefSeq with their version, as ENSG00000141510.18.

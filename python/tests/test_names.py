@@ -37,3 +37,14 @@ def test_cases_of_the_program(graph):
             with pytest.raises(UnknownNameError) as error:
                 names.index(case["name"])
             assert WHY[case["meaning"]].format(joint.join(owners)) in str(error.value), case
+
+
+def test_nearest_names_of_the_program():
+    table_of = json.loads((CASES.parent / "near.json").read_text())
+    names = Names(table(table_of["genes"]), table(table_of["others"]), False)
+    for name, near in table_of["cases"].items():
+        with pytest.raises(UnknownNameError) as error:
+            names.index(name)
+        hint = str(error.value).partition("\nhint: ")[2]
+        meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "names are, "
+        assert hint.startswith(meant), (name, hint)

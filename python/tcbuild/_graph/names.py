@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import pyarrow as pa
 
+from tcbuild._graph.near import near_names
 from tcbuild.errors import UnknownNameError
 
 # Texts that mean a missing value, as in pandas.read_csv.
@@ -97,7 +97,7 @@ class Names:
                 for name, genes in self._exact.items()
                 if len(genes) == 1 and genes[0] < self._genes
             ]
-            near = get_close_matches(name[:100], known, 3)
+            near = near_names(name, known)
             example = f"names are, for example, {', '.join(map(repr, self.labels[:5]))}"
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else example
         raise UnknownNameError(f"{doing}{why}\nhint: {hint}")
