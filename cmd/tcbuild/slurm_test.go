@@ -258,6 +258,15 @@ func TestArrayOnSLURM(t *testing.T) {
 	run()
 	must(t, dir, "status", "data")
 	must(t, dir, "verify", "data/my/current/incidence")
+	logs := len(glob(t, dir, "*.log"))
+	run()
+	if jobs := len(glob(t, dir, "*.log")) - logs; jobs != 1 {
+		t.Errorf("with nothing to build, it submits %d jobs, want one that publishes", jobs)
+	}
+	if out, ok := runIn(t, dir, environment, absolute(t, "../../conf/slurm/array.sh"), "my.yaml"); ok ||
+		!strings.HasPrefix(out, "usage: ") {
+		t.Errorf("without a number of parts: got %s", out)
+	}
 }
 
 // Nextflow runs parts as SLURM jobs, and tries again one whose whole job was cancelled.

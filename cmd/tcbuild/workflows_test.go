@@ -288,15 +288,20 @@ func TestAlerts(t *testing.T) {
 		want   string
 	}{
 		{"well", nil, ""},
-		{"failing", map[string]string{"problems": "0x40 1x60"}, "TcbuildProblem"},
-		{"too old", map[string]string{success: "0x100"}, "TcbuildTooOld"},
-		{"vanished", map[string]string{"problems": "0x40 _x60", success: "0x23 _x60"},
+		{"failing", map[string]string{"problems": "0x150 1x60"}, "TcbuildProblem"},
+		{"too old", map[string]string{success: "0x200"}, "TcbuildTooOld"},
+		{"vanished", map[string]string{"problems": "0x150 _x60", success: "0x150 _x60"},
 			"TcbuildVanished"},
+		{"held", map[string]string{"held": "0x9 1x190"}, "TcbuildHeld"},
+		{"held for less than a week", map[string]string{"held": "0x30 1x170"}, ""},
+		{"cut", map[string]string{"samples": "2000x180 1022x20"}, "TcbuildFewerSamples"},
+		{"trimmed", map[string]string{"samples": "2000x180 1900x20"}, ""},
 	} {
-		values := map[string]string{"problems": "0x100", success: "0x23 86400x23 172800x50"}
+		values := map[string]string{"problems": "0x200", success: "0+3600x200", "held": "0x200",
+			"samples": "2000x200"}
 		maps.Copy(values, c.series)
-		test := "rule_files: ['" + strings.ReplaceAll(dir, "'", "''") + "/rules.yml']\ntests:\n" +
-			"- interval: 1h\n  input_series:\n"
+		test := "rule_files: ['" + strings.ReplaceAll(dir, "'", "''") + "/rules.yml']\n" +
+			"evaluation_interval: 1h\ntests:\n- interval: 1h\n  input_series:\n"
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			series := "tcbuild_rebuild_" + name + `{dataset="my"}`
 			if !strings.Contains(read(t, filepath.Join(dir, "my.prom")), "\n"+series+" ") {
@@ -305,7 +310,7 @@ func TestAlerts(t *testing.T) {
 			test += "  - {series: '" + series + "', values: '" + values[name] + "'}\n"
 		}
 		test += "  promql_expr_test:\n  - {expr: 'count by (alertname) " +
-			"(ALERTS{alertstate=\"firing\"})', eval_time: 60h, exp_samples: ["
+			"(ALERTS{alertstate=\"firing\"})', eval_time: 190h, exp_samples: ["
 		if c.want != "" {
 			test += "{labels: '{alertname=\"" + c.want + "\"}', value: 1}"
 		}
