@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -143,7 +144,22 @@ func (in *inputs) build(ctx context.Context, c Case, samples int, dir string) (c
 			growing += stage.Seconds
 		}
 	}
-	return cost{seconds, growing, cpu, float64(built.Manifest.DataBytes())}, nil
+	folder, err := bytesIn(dir)
+	return cost{seconds, growing, cpu, float64(built.Manifest.DataBytes()), folder}, err
+}
+
+// bytesIn adds up the lengths of the files of a folder.
+func bytesIn(dir string) (total float64, err error) {
+	return total, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			total += float64(info.Size())
+		}
+		return err
+	})
 }
 
 // cpuSeconds is the time that the cores have worked for this process.

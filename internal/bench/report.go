@@ -81,14 +81,21 @@ func (r *Results) table(
 }
 
 func (r *Results) buildTable() page.Section {
-	return r.table("Build: "+english.Plural(r.Setup.Workers, "worker", ""),
+	title := "Build: " + english.Plural(r.Setup.Workers, "worker", "")
+	if slices.ContainsFunc(r.Cases, func(c *CaseResult) bool {
+		return min(c.Build.SecondsPerSample.Rounds, c.Extrapolated.Seconds.Rounds,
+			c.Extrapolated.CPUSeconds.Rounds) == 0
+	}) {
+		title += fmt.Sprintf("; blank: noise hides the figure, or it is of over %d times the samples "+
+			"measured; raise --samples", mostTimes)
+	}
+	return r.table(title,
 		"Time until the dataset is published, and CPU time. A sample adds the difference from a "+
-			"dataset with an eighth of the samples. The last columns extrapolate by it, roughly "+
-			"if far: where rounds differ, or noise hides a figure, measure more samples.",
+			"dataset with an eighth of the samples. The last columns extrapolate by it.",
 		[]string{"samples", "time", "CPU time", "a sample adds", r.extrapolated(), "its CPU time"},
 		func(c *CaseResult) []string {
 			return []string{page.Count(c.Samples), formatStat(c.Build.Seconds),
-				formatStat(c.Build.CPUSeconds), formatStat(Stat{}.plus(1, c.Build.SecondsPerSample)),
+				formatStat(c.Build.CPUSeconds), formatStat(c.Build.SecondsPerSample),
 				formatStat(c.Extrapolated.Seconds), formatStat(c.Extrapolated.CPUSeconds)}
 		})
 }
@@ -125,21 +132,40 @@ func (r *Results) decision() page.Section {
 	smallest := slices.MinFunc(r.Cases, func(a, b *CaseResult) int {
 		return cmp.Compare(a.Extrapolated.Bytes, b.Extrapolated.Bytes)
 	})
-	fastest := slices.MinFunc(r.Cases, func(a, b *CaseResult) int {
-		return cmp.Compare(a.Extrapolated.Seconds.Median, b.Extrapolated.Seconds.Median)
-	})
-	built, own := "and none is surely built faster", smallest.Extrapolated.Seconds
-	if best := fastest.Extrapolated.Seconds; best.Rounds > 0 && best.Max < own.Min {
-		built = fmt.Sprintf("and is built in %s; %s is built fastest, in %s",
-			formatSeconds(own.Median), fastest, formatSeconds(best.Median))
-	}
 	return page.Section{Title: "Decision", Rows: [][]string{
 		{"Training reads in Python, which may order the datasets differently: measure it with " +
 			"python -m tcbuild.compare NEW_FOLDER --build GRAPH PERTURBATIONS"},
 		{fmt.Sprintf("Take %s, unless training is faster with another: %s it is the smallest, "+
 			"with %s, %s.", smallest, r.extrapolated(),
-			formatBytes(smallest.Extrapolated.Bytes), built)},
+			formatBytes(smallest.Extrapolated.Bytes), r.rankBuild(smallest))},
 	}}
+}
+
+// rankBuild says whether a dataset is built faster than smallest, as far as ranges of rounds tell.
+func (r *Results) rankBuild(smallest *CaseResult) string {
+	own, uncertain := smallest.Extrapolated.Seconds, false
+	var faster *CaseResult
+	for _, c := range r.Cases {
+		switch s := c.Extrapolated.Seconds; {
+		case min(s.Rounds, own.Rounds) < 2: // of one, the range is unknown
+			uncertain = true
+		case s.Max < own.Min:
+			if faster == nil || s.Median < faster.Extrapolated.Seconds.Median {
+				faster = c
+			}
+		case c != smallest && s.Min <= own.Max:
+			uncertain = true
+		}
+	}
+	switch {
+	case faster != nil:
+		return fmt.Sprintf("and is built in %s; %s is built faster, in %s",
+			formatSeconds(own.Median), faster,
+			formatSeconds(faster.Extrapolated.Seconds.Median))
+	case uncertain:
+		return "but build times are too uncertain to rank"
+	}
+	return "and none is built faster"
 }
 
 // formatBytes formats a size with its unit: 45 B, 1.75 kB, 821 GB. A kB is 1,000 bytes.

@@ -18,7 +18,7 @@ func testResults(r *rand.Rand, rounds int) *Results {
 		result := &CaseResult{Case: c, Samples: 1000, FewSamples: 125, Extrapolated: Extrapolation{Samples: 5000}}
 		for range rounds {
 			r := reading{0.01 + 0.01*r.Float64(), 7e-7 + 2e-7*r.Float64(), 6e-7 + 1e-7*r.Float64()}
-			result.add(cost{1, 0.5, 1, 1e5}, cost{2 + r.open, 1.5 + r.open, 2, 1e6 + float64(len(results.Cases))}, r, r)
+			result.add(cost{1, 0.5, 1, 1e5, 1e5}, cost{2 + r.open, 1.5 + r.open, 2, 1e6 + float64(len(results.Cases)), 1e6}, r, r)
 		}
 		results.Cases = append(results.Cases, result)
 	}
@@ -93,15 +93,17 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// The last sentence names the smallest dataset, and a faster build only where ranges say so.
+// The last sentence names the smallest dataset, and ranks builds only where ranges do.
 func TestDecision(t *testing.T) {
+	const uncertain = ", but build times are too uncertain to rank."
 	for _, c := range []struct {
-		seconds Stat // of indices zstd; incidence takes 4 to 6 s
+		seconds Stat // of indices zstd; incidence takes 4 to 6 s, and the others 9 s
 		want    string
 	}{
-		{Stat{3, 2, 3.9, 2, nil}, "at 5,000 samples it is the smallest, with 3.21 kB, and is built in 5 s; indices zstd is built fastest, in 3 s."},
-		{Stat{3, 2, 4.1, 2, nil}, "at 5,000 samples it is the smallest, with 3.21 kB, and none is surely built faster."},
-		{Stat{}, "at 5,000 samples it is the smallest, with 3.21 kB, and none is surely built faster."},
+		{Stat{3, 2, 3.9, 2, nil}, ", and is built in 5 s; indices zstd is built faster, in 3 s."},
+		{Stat{7, 6.1, 8, 2, nil}, ", and none is built faster."},
+		{Stat{3, 2, 4.1, 2, nil}, uncertain}, {Stat{7, 6, 8, 2, nil}, uncertain},
+		{Stat{3, 3, 3, 1, nil}, uncertain}, {Stat{}, uncertain},
 	} {
 		r := testResults(rand.New(rand.NewPCG(1, 0)), 2)
 		for i, e := range r.Cases {
@@ -110,9 +112,25 @@ func TestDecision(t *testing.T) {
 		r.Cases[0].Extrapolated.Seconds, r.Cases[0].Extrapolated.Bytes = Stat{5, 4, 6, 2, nil}, 3210
 		r.Cases[1].Extrapolated.Seconds = c.seconds
 		lines := strings.Split(strings.TrimSpace(printed(t, r)), "\n")
-		want := "  Take incidence, unless training is faster with another: " + c.want
+		want := "  Take incidence, unless training is faster with another: " +
+			"at 5,000 samples it is the smallest, with 3.21 kB" + c.want
 		if got := lines[len(lines)-1]; got != want {
 			t.Errorf("got %q\nwant %q", got, want)
+		}
+	}
+}
+
+// A table with empty cells says why they are.
+func TestBlankCells(t *testing.T) {
+	for _, samples := range []int{20_000, 20_001} { // 1,000 are measured
+		r := testResults(rand.New(rand.NewPCG(1, 0)), 2)
+		for _, c := range r.Cases {
+			c.Extrapolated = Extrapolation{Samples: samples}
+			c.add(cost{1, 0.5, 1, 1e5, 1e5}, cost{2, 1.5, 2, 1e6, 1e6}, reading{}, reading{0.01, 7e-7, 6e-7})
+		}
+		text := printed(t, r)
+		if strings.Contains(text, "blank: ") != (samples > 20_000) {
+			t.Errorf("extrapolated to %d samples:\n%s", samples, text)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"slices"
 
 	"tcbuild/encode"
@@ -61,9 +62,12 @@ func (s *Stat) add(value float64) {
 	s.Median = (s.ascending[(s.Rounds-1)/2] + s.ascending[s.Rounds/2]) / 2
 }
 
-// plus is the measurement with other samples, which has no rounds if the noise hides their cost.
+// plus is the measurement with other samples, which has no rounds if their cost is unknown.
 func (s Stat) plus(others float64, each Stat) Stat {
-	if each.Min <= 0 && others > 0 {
+	switch {
+	case others == 0:
+		return s
+	case each.Rounds == 0:
 		return Stat{}
 	}
 	return Stat{s.Median + others*each.Median, s.Min + others*each.Min, s.Max + others*each.Max,
@@ -115,9 +119,12 @@ type CaseResult struct {
 	Cold         Reading       `json:"read_cold"` // no rounds where files stay in the page cache
 	Warm         Reading       `json:"read_warm"`
 	Extrapolated Extrapolation `json:"extrapolated"`
+
+	growing, growingCPU growth
 }
 
-// Build is a build from its start until the dataset is published.
+// Build is a build from its start until the dataset is published. What a sample adds has no rounds
+// where noise hides it.
 type Build struct {
 	Seconds          Stat `json:"seconds"`
 	CPUSeconds       Stat `json:"cpu_seconds"` // user and system
@@ -125,9 +132,9 @@ type Build struct {
 	CPUPerSample     Stat `json:"cpu_seconds_per_sample"`
 }
 
-// Size is what a dataset occupies; every round has the same.
+// Size is what a dataset occupies.
 type Size struct {
-	DatasetBytes   int64   `json:"dataset_bytes"` // of all data files
+	DatasetBytes   int64   `json:"dataset_bytes"` // of all files in its folder
 	BytesPerSample float64 `json:"bytes_per_sample"`
 }
 
@@ -140,7 +147,7 @@ type Reading struct {
 }
 
 // Extrapolation is a dataset of another number of samples: what was measured, plus the cost per
-// sample of the others.
+// sample of the others. Times have no rounds where that cost is unknown, and above mostTimes.
 type Extrapolation struct {
 	Samples    int     `json:"samples"`
 	Seconds    Stat    `json:"seconds"`
@@ -148,27 +155,34 @@ type Extrapolation struct {
 	Bytes      float64 `json:"bytes"`
 }
 
+// mostTimes is how many times the samples measured a time is extrapolated to: further, costs that
+// start with a build's first samples would outweigh what is measured.
+const mostTimes = 20
+
 // The stages of a build that grow with the samples. They have fixed parts, too.
 const (
 	surveyStage = "survey samples" // also writes the sample table
 	masksStage  = "build masks"    // of the LMDB variants
 )
 
-// cost is what a build took; growing are the seconds of the stages that grow with the samples.
-type cost struct{ seconds, growing, cpuSeconds, bytes float64 }
+// cost is what a build took; growing are the seconds of the stages that grow with the samples, and
+// bytes are those of data files, of all that are in the folder.
+type cost struct{ seconds, growing, cpuSeconds, bytes, folder float64 }
 
 // add adds a round.
 func (c *CaseResult) add(few, all cost, cold, warm reading) {
 	b, e := &c.Build, &c.Extrapolated
 	b.Seconds.add(all.seconds)
 	b.CPUSeconds.add(all.cpuSeconds)
-	b.SecondsPerSample.add(c.perSample(few.growing, all.growing))
-	b.CPUPerSample.add(c.perSample(few.cpuSeconds, all.cpuSeconds))
-	c.Size = Size{int64(all.bytes), c.perSample(few.bytes, all.bytes)}
+	b.SecondsPerSample = c.growing.add(few.growing, all.growing, c)
+	b.CPUPerSample = c.growingCPU.add(few.cpuSeconds, all.cpuSeconds, c)
+	c.Size = Size{int64(all.folder), c.perSample(few.bytes, all.bytes)}
 	others := float64(e.Samples - c.Samples)
-	e.Seconds = b.Seconds.plus(others, b.SecondsPerSample)
-	e.CPUSeconds = b.CPUSeconds.plus(others, b.CPUPerSample)
-	e.Bytes = all.bytes + others*c.Size.BytesPerSample
+	if e.Samples <= mostTimes*c.Samples {
+		e.Seconds = b.Seconds.plus(others, b.SecondsPerSample)
+		e.CPUSeconds = b.CPUSeconds.plus(others, b.CPUPerSample)
+	}
+	e.Bytes = all.folder + others*c.Size.BytesPerSample
 	c.Warm.add(warm)
 	if cold != (reading{}) {
 		c.Cold.add(cold)
@@ -179,6 +193,21 @@ func (r *Reading) add(once reading) {
 	r.OpenSeconds.add(once.open)
 	r.SecondsPerSample.add(once.seconds)
 	r.CPUPerSample.add(once.cpuSeconds)
+}
+
+// growth is a figure of few and of all samples, and what a sample adds to it.
+type growth struct{ few, all, perSample Stat }
+
+// add adds a round, and returns what a sample adds: no rounds if noise may be all of it.
+func (g *growth) add(few, all float64, c *CaseResult) Stat {
+	g.few.add(few)
+	g.all.add(all)
+	g.perSample.add(c.perSample(few, all))
+	noise := math.Hypot(g.few.Max-g.few.Min, g.all.Max-g.all.Min) / 2 // of the difference
+	if s := g.perSample; s.Min <= 0 || s.Spread() >= 1 || g.all.Median-g.few.Median <= noise {
+		return Stat{}
+	}
+	return g.perSample
 }
 
 // perSample is the part of a figure that a sample adds: not negative, whatever the noise, and not

@@ -53,12 +53,12 @@ func TestFormat(t *testing.T) {
 // A build of 200 samples takes 3.1 s, of which stages that grow with the samples take 2.1 s, and a
 // build of 100 samples takes 2.05 s of those: 2 s are fixed there, too.
 func TestExtrapolate(t *testing.T) {
-	few := cost{seconds: 3.05, growing: 2.05, cpuSeconds: 4.2, bytes: 3000}
-	all := cost{seconds: 3.1, growing: 2.1, cpuSeconds: 4.4, bytes: 5000}
+	few := cost{seconds: 3.05, growing: 2.05, cpuSeconds: 4.2, bytes: 3000, folder: 3500}
+	all := cost{seconds: 3.1, growing: 2.1, cpuSeconds: 4.4, bytes: 5000, folder: 5500}
 	for _, want := range []struct {
 		samples             int
 		seconds, cpu, bytes float64
-	}{{0, 3, 4, 1000}, {100, 3.05, 4.2, 3000}, {200, 3.1, 4.4, 5000}, {200_000, 103, 404, 4_001_000}} {
+	}{{0, 3, 4, 1500}, {100, 3.05, 4.2, 3500}, {200, 3.1, 4.4, 5500}, {4000, 5, 12, 81_500}, {4001, 0, 0, 81_520}} {
 		c := CaseResult{Samples: 200, FewSamples: 100, Extrapolated: Extrapolation{Samples: want.samples}}
 		c.add(few, all, reading{}, reading{})
 		got := c.Extrapolated
@@ -68,22 +68,24 @@ func TestExtrapolate(t *testing.T) {
 	}
 }
 
-// Where one round sees no cost of a sample, noise hides it: no time of more samples is given.
+// Where noise may be as large as the cost of all samples, no time of more samples is given.
 func TestNoiseHidesCost(t *testing.T) {
 	for _, c := range []struct {
-		growing   float64 // of few samples in the second round
+		few, all  float64 // in the second round; 1 and 2 in the first
 		samples   int
 		estimated bool
-	}{{1.5, 1000, true}, {2, 1000, false}, {2.1, 1000, false}, {2.1, 200, true}, {-5, 1000, true}} {
+	}{
+		{1.5, 2, 1000, true}, {2, 2, 1000, false}, {2.1, 2, 1000, false}, {2.1, 2, 200, true}, {-5, 2, 1000, true},
+		{2, 3, 1000, true}, {3, 4, 1000, false}, {3, 4, 200, true}, {2, 2.1, 1000, false},
+	} {
 		result := CaseResult{Samples: 200, FewSamples: 100, Extrapolated: Extrapolation{Samples: c.samples}}
-		for _, few := range []float64{1, c.growing} {
-			result.add(cost{growing: few}, cost{seconds: 3, growing: 2}, reading{}, reading{})
-		}
+		result.add(cost{growing: 1}, cost{seconds: 3, growing: 2}, reading{}, reading{})
+		result.add(cost{growing: c.few}, cost{seconds: 3, growing: c.all}, reading{}, reading{})
 		e := result.Extrapolated.Seconds
 		if (e.Rounds > 0) != c.estimated {
 			t.Errorf("%+v: got %+v", c, e)
 		}
-		if most := 3 + 800*2.0/200; e.Max > most {
+		if most := 3 + 800*c.all/200; e.Max > most {
 			t.Errorf("%+v: got up to %g s, more than if nothing were fixed, %g s", c, e.Max, most)
 		}
 	}
