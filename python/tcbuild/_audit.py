@@ -225,9 +225,8 @@ class _Fit:
         above, chance = best.pearson or 0, np.tanh(1.96 / (len(rows) - 3) ** 0.5)
         text = f"a model has learned something if it beats r = {above:.2f} ({best.baseline})."
         if (best.low or 0) <= 0 or above <= chance:
-            above = max(above, chance)
             text = "no baseline beats chance here; a model has learned something if its r is above "
-            text += f"{above:.2f}."
+            text += f"{max(above, chance):.2f}."
         near = max(_AHEAD, r["additive"] - _NEAR)
         some = [key for key in keys if r.get(key.name, 0) > near]
         leaks = {key.name: self._leak(key, rows, predicted[key.name]) for key in some}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from tcbuild import _program, _tables
 from tcbuild._dataset import Dataset, open
 from tcbuild._files.scratch import scratch_beside
 from tcbuild._graph.graph import CellGraph
+from tcbuild.errors import InputError
 
 _CELLS = (".h5ad", ".zarr")
 
@@ -55,7 +57,12 @@ def build(
         words = [*kind, f"--graph={folder}", f"--out={path}"]
         if samples is not None:
             words.append(f"--perturbations={_samples(samples, scratch, names, settings)}")
-        _program.show(_program.run(*words, settings=settings, names=names, timeout=timeout))
+        try:
+            _program.show(_program.run(*words, settings=settings, names=names, timeout=timeout))
+        except InputError as error:
+            rows = re.compile(r"(?<=samples \(DataFrame\) )row (\d+)")
+            named = rows.sub(lambda row: _tables.row_of(samples, int(row[1])), error.message)
+            raise InputError(named, error.hint) from None
     return open(path)
 
 

@@ -85,9 +85,9 @@ class Parts(Mapping[str, Any]):
 
     def audit(self) -> Audit:
         """Says what parts share with the first one, and how well simple baselines that are fitted
-        to it predict them: a model that has learned something scores better. low and high are the
-        95 % interval of r by a bootstrap. If no r is above 0 and above what chance gives to n
-        samples, the 97.5 % quantile tanh(1.96 / √(n - 3)), a model must exceed that.
+        to it predict them: a model that has learned something has a larger r than the best one
+        (low, high: its 95 % interval by a bootstrap), and than chance has (its 97.5 % quantile for
+        n samples: tanh(1.96 / √(n - 3))).
         """
         return audit(self._dataset, self.codes, self.names, self.first)
 

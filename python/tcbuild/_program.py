@@ -45,7 +45,9 @@ def run(
     timeout: seconds after which the program is asked to end
     """
     given = [
-        f"--config={os.fspath(value)}" if key == "config" else f"{key}={_yaml(value)}"
+        f"--config={os.fspath(value)}"
+        if key == "config"
+        else f"{key}={json.dumps(value, ensure_ascii=False, default=_plain)}"
         for key, value in (settings or {}).items()
         if value is not None
     ]
@@ -161,11 +163,6 @@ def _wait(child: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-
-
-def _yaml(value: Any) -> str:
-    """A setting's value as the program reads it after key=."""
-    return json.dumps(value, ensure_ascii=False, default=_plain)
 
 
 def _plain(value: Any) -> Any:

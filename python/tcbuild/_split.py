@@ -295,7 +295,8 @@ def _shares(fractions: Mapping[str, Any]) -> list[Fraction]:
                 "of the settings seed, stratify, straddling, wildtypes, hold_out, pin"
             )
         if not 0 < float(value) <= 1 or name in ("", UNPLACED) or not name.isprintable():
-            raise _wrong(f"found {name}={value}, expected a part and a fraction above 0", "")
+            hint = f"write {float(value) / 100:g} for {value} %" if 1 < float(value) <= 100 else ""
+            raise _wrong(f"found {name}={value}, expected a part and a fraction above 0", hint)
         found.append(Fraction(float(value)).limit_denominator(10**6))
     total = sum(found, Fraction(0))
     if abs(total - 1) > Fraction(1, 10**5):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from tcbuild._files.manifest import SAMPLE_ID
 from tcbuild.errors import InputError
 
 _BATCH = 1 << 16  # rows of a record batch
+_KINDS = {"numbers": Number, "texts": str, "times": date, "lists": object}
 
 
 def is_cells(found: Any) -> bool:
@@ -31,7 +34,9 @@ def as_table(found: Any, name: str) -> pa.Table:
     _check_index(found, name)
     try:
         return _without_opaque_words(_cast(_arrow(found)))
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        if hasattr(found, "iloc") and hasattr(found, "columns"):
+            _refuse_mixed(found, name)
         raise InputError(
             f"read {name}: {' '.join(' '.join(map(str, error.args)).split())[:300]}",
             "give a pandas, polars or pyarrow table whose columns each have one type, a list of "
@@ -41,10 +46,8 @@ def as_table(found: Any, name: str) -> pa.Table:
 
 def _check_index(found: Any, name: str) -> None:
     """Refuses an index of pandas without a name whose texts, such as strains, would be lost."""
-    if not hasattr(found, "iloc"):
-        return
-    index: Any = found.index
-    if all(level is not None for level in index.names):
+    index: Any = found.index if hasattr(found, "iloc") else None
+    if index is None or all(level is not None for level in index.names):
         return
     if index.inferred_type not in ("integer", "floating", "boolean", "empty"):
         raise InputError(
@@ -53,6 +56,29 @@ def _check_index(found: Any, name: str) -> None:
             'frame.reset_index() makes it the column "index", which id_column may name; '
             "frame.reset_index(drop=True) omits it",
         )
+
+
+def _refuse_mixed(frame: Any, name: str) -> None:
+    """Refuses the first value that is of another kind than most of its column."""
+    for column, values in frame.reset_index(drop=True).items():
+        values = values.dropna().astype(object)
+        kinds = values.map(lambda one: next(k for k in _KINDS if isinstance(one, _KINDS[k])))
+        expected = "".join(kinds.mode()[:1])
+        for row in kinds.index[kinds != expected][:1]:
+            found, hint = f"{values[row]!r:.100}", f"read texts with dtype={{{column!r}: str}}"
+            if kinds[row] == "texts":
+                hint = f"correct it; if it means missing, read with na_values=[{found}]"
+            elif (kinds[row], expected) == ("times", "texts"):
+                found = f'"{values[row]}" (a date, as Excel makes of names such as SEP7)'
+                hint = "write the gene's name again; format Excel's column as text before you paste"
+            where = f"read {name} {row_of(frame, row)}: column {column!r}"
+            raise InputError(f"{where}: found {found}, expected {expected}", hint)
+
+
+def row_of(found: Any, row: int) -> str:
+    """A row as messages name it, with its label in a frame of pandas if that differs."""
+    label = found.index[row] if hasattr(found, "iloc") else row
+    return f"row {row}" if label == row else f"row {row} (index {label})"
 
 
 def _arrow(found: Any) -> pa.Table:
@@ -156,7 +182,7 @@ def tables_of(data: Any) -> tuple[dict[str, pa.Table], list[str]]:
                 value = _ranks(value, rows)
             if (column := _column(value, rows)) is not None:
                 columns[key] = column
-            elif key != "reaction_to_genes" and not _is_empty(value):
+            elif key != "reaction_to_genes" and (not hasattr(value, "numel") or value.numel()):
                 left.append(f"{name}.{key}")
         tables[name] = pa.table(columns)
     return tables, left
@@ -218,7 +244,3 @@ def _column(value: Any, rows: int) -> Any:
     for width in reversed(values.shape[1:]):
         column = pa.FixedSizeListArray.from_arrays(column, width)
     return column
-
-
-def _is_empty(value: Any) -> bool:
-    return hasattr(value, "numel") and not value.numel()

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ import pytest
 import test_torchcell
 from conftest import NO_GARBAGE, PROGRAMS, REPOSITORY, Tcbuild
 from served import served
+from tcbuild.errors import InputError
 
 COMPARISON = "docs/comparison.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -312,6 +314,25 @@ def check_two_header_rows(folder: Path, tcbuild: Tcbuild, variables: dict) -> No
     ]
     assert found == [("YAL002W", 0.1, "YPD", "1"), ("YBR010W", 0.4, "YPD", "1"),
                      ("YBR010W", 0.5, "YPD", "2"), ("YAL002W", 0.3, "SC", "rep 1")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "cell, value, found",
+    [
+        ("B6", None, "deletes no gene"),
+        ("B6", datetime(2024, 10, 1), "a date, as Excel makes of names such as SEP7"),
+        ("A5", datetime(2024, 10, 1), "a date, as Excel makes of names such as SEP7"),
+        ("E6", "ND", r"""'ND', expected numbers\nhint: .*na_values=\['ND'\]"""),
+    ],
+)
+def test_two_header_rows_with_mistakes(tcbuild, work, cell, value, found):
+    two_header_rows(work, tcbuild)
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(work / "screen.xlsx")
+    book["S2"][cell] = value
+    book.save(work / "screen.xlsx")
+    with pytest.raises(InputError, match=found):
+        run(tcbuild, work, "docs/tables.md", "Two header rows")
 
 
 def replicates(folder: Path, tcbuild: Tcbuild) -> None:

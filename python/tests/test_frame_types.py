@@ -130,3 +130,43 @@ def test_numbers_in_an_index_without_a_name_are_left_out(graph, tmp_path, index)
     named = frame.set_axis(["x", "y", "z"]).reset_index()
     dataset = reader.build(graph, named, tmp_path / "named", id_column="index")
     assert [sample.id for sample in dataset] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "found"),
+    [
+        ("genes", [GENES[0], DAYS[1], GENES[2]], r'"2024-02-01 00:00:00" \(a date, as Excel'),
+        ("other", [GENES[0], DAYS[1], None], r'"2024-02-01 00:00:00" \(a date, as Excel'),
+        ("fitness", [1.5, "ND", 2], r"'ND', expected numbers\nhint: .*na_values=\['ND'\]"),
+        ("fitness", [3, "ND", None], r"'ND', expected numbers\nhint: .*na_values=\['ND'\]"),
+        ("strain", ["x1", 7, "x2"], r"7, expected texts\nhint: .*dtype={'strain': str}"),
+        ("day", [DAYS[0], "?", DAYS[1]], r"'\?', expected times\nhint: correct"),
+        ("day", pd.Series(["x", DAYS[1], "x"], dtype="category"), r'"2024-02-01 00:00:00"'),
+    ],
+)
+@pytest.mark.parametrize("index", [[0, 1, 2], [4, 27, 5], [0, 0, 0]])
+def test_columns_of_two_types_are_errors_of_a_row(tmp_path, graph, column, values, found, index):
+    frame = pd.DataFrame({"genes": GENES, "fitness": [0.1, 0.2, 0.3]} | {column: values})
+    where = "row 1" if index[1] == 1 else f"row 1 (index {index[1]})"
+    with pytest.raises(reader.errors.InputError, match=f": column '{column}': found {found}") as e:
+        reader.build(graph, frame.set_axis(index), tmp_path / "d", genes_columns=["genes"])
+    assert e.value.message.startswith(f"read samples (DataFrame) {where}: column ")
+
+
+def test_numbers_that_do_not_fit_are_an_error(tmp_path, graph):
+    frame = pd.DataFrame({"genes": GENES, "fitness": [2**80, 1, 2]})
+    with pytest.raises(reader.errors.InputError, match="too large"):
+        reader.build(graph, frame, tmp_path / "d")
+
+
+@pytest.mark.parametrize("index", [[0, 1, 2], [4, 5, 27], ["x", "y", "z"]])
+def test_errors_of_the_program_have_the_label_of_a_row(tmp_path, graph, index):
+    frame = pd.DataFrame({"genes": [*GENES[:2], "YAL999C"], "fitness": [0.1, 0.2, 0.3]})
+    frame.index = pd.Index(index, name="plate" if index[0] == "x" else None)
+    where = "row 2" if index[2] == 2 else f"row 2 (index {index[2]})"
+    with pytest.raises(reader.errors.InputError) as error:
+        reader.build(graph, frame, tmp_path / "d", id_column="plate" if index[0] == "x" else None)
+    assert f'samples (DataFrame) {where}: gene "YAL999C"' in str(error.value)
+    rows = pa.table({"genes": frame["genes"].tolist(), "fitness": [0.1, 0.2, 0.3]})
+    with pytest.raises(reader.errors.InputError, match=r"\(Table\) row 2: gene"):
+        reader.build(graph, rows, tmp_path / "d")

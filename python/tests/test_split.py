@@ -380,6 +380,7 @@ def test_duplicate_ids(tcbuild, tmp_path):
         ({"by": "gene"}, "add up to 0, expected 1"),
         ({"train": 1, "by": "medum"}, "no column 'medum' .*\nhint: did you mean 'medium'"),
         ({"train": 1.5, "test": -0.5, "by": "gene"}, "expected a part and a fraction"),
+        ({"train": 80, "test": 20, "by": "gene"}, "train=80, .*\nhint: write 0.8 for 80 %"),
         ({"unplaced": 1, "by": "gene"}, "expected a part and a fraction"),
         ({"train": 1, "by": "sample", "stratify": "fitnes"}, "no column 'fitnes'"),
         ({"train": 1, "by": "gene", "stratify": "medium"}, "found stratify='medium' by gene"),

@@ -47,6 +47,14 @@ def test_a_sample_is_that_of_the_oracle(built, variant):
             assert mask.dtype == bool and mask.tolist() == want_mask(want, name)
 
 
+def test_the_text_of_a_batch_names_the_masks_that_were_made(everything):
+    batch = tt.collate(opened(everything.datasets["incidence"])[:3])
+    text = f"<Batch: 3 samples, {len(batch.deleted)} deleted genes, cpu, masks: "
+    assert repr(batch) == f"{text}none made>"
+    names = ", ".join(batch.masks)
+    assert repr(batch) == f"{text}{names}>" and "gene__physical__gene" in names
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_batch_is_that_of_the_oracle(built, variant, form):

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
 import torch
 from torch_geometric.data import HeteroData
 
@@ -76,7 +75,8 @@ def add_columns(
         if column in without:
             continue
         values = columns[column]
-        if values.dtype == object and (not is_node_type(name) or not _all_text(values)):
+        texts = is_node_type(name) and all(isinstance(value, str) for value in values)
+        if values.dtype == object and not texts:
             continue
         if column in ("num_nodes", "num_edges", "node_ids", "edge_index", "hyperedge_index"):
             raise ValueError(
@@ -86,10 +86,6 @@ def add_columns(
             )
         tensor = values.dtype != object
         store[column] = torch.from_numpy(values.copy()) if tensor else values.tolist()
-
-
-def _all_text(values: npt.NDArray[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
 
 
 def read_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbuild.CellGraph:

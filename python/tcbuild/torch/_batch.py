@@ -34,7 +34,7 @@ from tcbuild.torch._shared import SharedGraph
 _MATRICES = ("expression", "control")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch(Annotated, FilteredEdges, SharedGraph):
     """B samples. Masks are written at their first use, on the batch's device.
 
@@ -81,6 +81,10 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
 
     def __len__(self) -> int:
         return len(self.sample_indices)
+
+    def __repr__(self) -> str:
+        size = f"{len(self)} samples, {len(self.deleted)} deleted genes, {self._device()}"
+        return f"<Batch: {size}, masks: {', '.join(vars(self).get('masks', ['none made']))}>"
 
     def phenotype(self, name: str) -> Tensor:
         """A phenotype of all samples: float64 [B], NaN if missing.

@@ -281,7 +281,7 @@ class Experiments:
                 last = np.where(numbers > latest, values, last)
                 latest = np.maximum(latest, numbers)
             if self._is_fitness(name):
-                last = _clamped(last)
+                last = np.where(last <= 0, 0.0, last)  # as its schema has it
             elif self.from_store and name in _TRUTHS:
                 last = _truths(last)
             table[name] = last[order]
@@ -301,11 +301,6 @@ def _truths(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     if not missing.any():
         return values.astype(bool)
     return values if missing.all() else np.where(missing, values, (values != 0).astype(object))
-
-
-def _clamped(fitness: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Fitness as torchcell's schema has it: never negative."""
-    return np.where(fitness <= 0, 0.0, fitness)
 
 
 class Measured(NamedTuple):
