@@ -76,7 +76,7 @@ func TestNoiseHidesCost(t *testing.T) {
 		estimated bool
 	}{
 		{1.5, 2, 1000, true}, {2, 2, 1000, false}, {2.1, 2, 1000, false}, {2.1, 2, 200, true}, {-5, 2, 1000, true},
-		{2, 3, 1000, true}, {3, 4, 1000, false}, {3, 4, 200, true}, {2, 2.1, 1000, false},
+		{2, 3, 1000, true}, {3, 4, 1000, false}, {3, 4, 200, true},
 	} {
 		result := CaseResult{Samples: 200, FewSamples: 100, Extrapolated: Extrapolation{Samples: c.samples}}
 		result.add(cost{growing: 1}, cost{seconds: 3, growing: 2}, reading{}, reading{})
@@ -88,5 +88,12 @@ func TestNoiseHidesCost(t *testing.T) {
 		if most := 3 + 800*c.all/200; e.Max > most {
 			t.Errorf("%+v: got up to %g s, more than if nothing were fixed, %g s", c, e.Max, most)
 		}
+	}
+	result := CaseResult{Samples: 200, FewSamples: 100, Extrapolated: Extrapolation{Samples: 1000}}
+	for _, all := range []float64{2.1, 2.2, 3} { // a sample adds 2 ms, half of the rounds' range
+		result.add(cost{growing: 2}, cost{seconds: 3, growing: all}, reading{}, reading{})
+	}
+	if s := result.Build.SecondsPerSample; s.Rounds > 0 {
+		t.Errorf("got %+v", s)
 	}
 }
