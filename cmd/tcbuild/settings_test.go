@@ -32,6 +32,7 @@ graph: yeast/graph
 perturbations: {file: screen.tsv, genes_columns: [gene_a, gene_b]}
 @@@
 
+- Paths are relative to the working directory, not to the file.
 - Settings of a perturbation set may be in a section @perturbations@, with its file as @file@: on the
   command line, @perturbations.file=screen.tsv@. A key that is given twice is an error.
 - @${oc.env:NAME,default}@ stands for an environment variable. Its value is one text, and is never

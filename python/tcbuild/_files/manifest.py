@@ -33,6 +33,10 @@ _ENDS = (["source"], ["target"], ["source", "target"])  # with whose nodes an ed
 _BLOCK = 1 << 20  # bytes to read and hash at a time
 _LONGEST = 1 << 28  # bytes; a manifest of 100,000 shards has 30 MB
 
+_REMOVED = (
+    "a rebuild may have removed this version: open current; `keep` says how many versions stay"
+)
+
 
 class Manifest(dict[str, Any]):
     """manifest.json, as docs/FORMAT.md describes it, after checking its checksum and version."""
@@ -92,8 +96,7 @@ class Manifest(dict[str, Any]):
         if not os.path.lexists(self.folder):
             raise UnreadableFileError(
                 f"open {path}: the dataset's folder was removed after it was opened",
-                "open the dataset again; if it is a version of `tcbuild rebuild`, open current. "
-                "`keep` says how many versions stay",
+                f"open the dataset again; {_REMOVED}",
             )
         with reading(path):
             file = DataFile(path)
@@ -245,6 +248,7 @@ def _no_manifest(folder: Path | Url) -> tuple[str, str]:
             found, hint = "it is a cell graph", made
         elif not folder.exists():
             found = "there is no such folder"
+            hint = f"check the path; {_REMOVED}"
             beside = [path.name for path in folder.parent.glob("*")]
             for near in get_close_matches(folder.name, beside, 1):
                 hint = f"did you mean {folder.parent / near}?"
