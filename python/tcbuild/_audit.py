@@ -47,10 +47,11 @@ class Audit:
         scores: per part, phenotype and baseline: measured samples, mean squared error, Pearson's r
             with its 95 % interval by a bootstrap, and a note if there is no r
         verdicts: per part and phenotype
+        notes: of the wild types that a part shares with the first one
     """
 
-    def __init__(self, shared: Any, scores: Any, verdicts: list[Verdict]):
-        self.shared, self.scores, self.verdicts = shared, scores, verdicts
+    def __init__(self, shared: Any, scores: Any, verdicts: list[Verdict], notes: list[str]):
+        self.shared, self.scores, self.verdicts, self.notes = shared, scores, verdicts, notes
 
     def to_pandas(self) -> Any:
         """The scores as a DataFrame."""
@@ -58,11 +59,12 @@ class Audit:
 
     def __repr__(self) -> str:
         tables = [table.to_string(**_SHOWN) for table in (self.shared, self.scores)]
-        return "\n\n".join([*tables, *(verdict.text for verdict in self.verdicts)])
+        return "\n\n".join([*tables, *self.notes, *(one.text for one in self.verdicts)])
 
     def _repr_html_(self) -> str:
         tables = [table.to_html(**_SHOWN) for table in (self.shared, self.scores)]
-        return "".join([*tables, *(f"<p>{escape(verdict.text)}</p>" for verdict in self.verdicts)])
+        texts = [*self.notes, *(verdict.text for verdict in self.verdicts)]
+        return "".join([*tables, *(f"<p>{escape(text)}</p>" for text in texts)])
 
 
 class _Keys:
@@ -127,7 +129,14 @@ def audit(dataset: Any, codes: Ints, names: list[str], first: str) -> Audit:
                 found, text, leaks = fit.judge(rows, keys)
                 scores += [{"part": part, "phenotype": name} | one._asdict() for one in found]
                 verdicts.append(Verdict(part, name, f"{part}, {name}: {text}", leaks))
-    return Audit(pandas.DataFrame(shared), pandas.DataFrame(scores), verdicts)
+    wild = {name: int((part & (genes.sizes == 0)).sum()) for name, part in every.items()}
+    notes = [
+        f"{wild[name]:,} wild types of {name} are like those of {first}: leave them out of the "
+        "score, or split by genotype or gene with wildtypes='whole'."
+        for name in parts
+        if wild[name] and wild[first]
+    ]
+    return Audit(pandas.DataFrame(shared), pandas.DataFrame(scores), verdicts, notes)
 
 
 class _Score(NamedTuple):
@@ -210,7 +219,8 @@ class _Fit:
                 otherwise = self._sum if key.name in _WORDS else mean
                 predicted[key.name] = key.means(self._values, self._train, otherwise)[rows]
             else:
-                note = f"no sample shares a {key.name} with {self._first}"
+                who = "perturbed sample" if key.name == "genotype" else "sample"
+                note = f"no {who} shares a {key.name} with {self._first}"
                 scores.append(_Score(key.name, len(rows), note=note))
         values = self._values[rows]
         found, resampled = _correlations(values, predicted)

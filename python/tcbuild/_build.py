@@ -104,7 +104,7 @@ def _samples(samples: Any, scratch: Path, names: dict[str, str], settings: dict[
         name = str(samples) if is_path else "samples (AnnData)"
         of_genes = settings.get("genes_columns") or ["genes", "gene"]
         of_genes = of_genes.split(",") if isinstance(of_genes, str) else of_genes
-        table = _tables.cells_table(samples, name, of_genes)
+        table = _tables.cells_table(samples, name, of_genes, settings.get("id_column"))
     else:
         kind = "list" if isinstance(samples, (list, tuple)) else type(samples).__name__
         name = f"samples ({kind})"

@@ -133,7 +133,7 @@ def write_table(table: pa.Table, path: Path) -> Path:
     return path
 
 
-def cells_table(cells: Any, name: str, genes_columns: Sequence[str]) -> pa.Table:
+def cells_table(cells: Any, name: str, of_genes: Sequence[str], ids: Any = None) -> pa.Table:
     """A sample per cell of an AnnData, or of its file: its name, and all of obs."""
     obs = read_obs(Path(cells)) if isinstance(cells, (str, os.PathLike)) else cells.obs
     if SAMPLE_ID in obs.columns:
@@ -141,7 +141,12 @@ def cells_table(cells: Any, name: str, genes_columns: Sequence[str]) -> pa.Table
             f"read {name}: obs has a column {SAMPLE_ID!r}, which tcbuild makes of obs_names",
             "rename the column",
         )
-    if there := [column for column in genes_columns if column in obs.columns]:
+    if ids not in (None, SAMPLE_ID, *obs.columns):
+        raise InputError(
+            f"read {name}: obs has no column {ids!r}",
+            "omit id_column: a sample's id is its cell's name in obs_names",
+        )
+    if there := [column for column in of_genes if column in obs.columns]:
         values = obs[there].astype(object)
         missing = (values.isna() | (values.isin(["", " "]))).all(axis=1).to_numpy()
         if missing.any():
@@ -158,10 +163,15 @@ def cells_table(cells: Any, name: str, genes_columns: Sequence[str]) -> pa.Table
 def write_graph(graph: Mapping[Any, Any], folder: Path) -> dict[Path, str]:
     """Writes tables by type. Returns what messages call each file, and the folder last."""
     names = {}
-    for kind, found in graph.items():
+    for kind, found in {"gene": None, **graph}.items():
         type_name = kind if isinstance(kind, str) else "__".join(kind)
-        place, name = "edges" if "__" in type_name else "nodes", f"graph ({type_name})"
-        path = folder / place / f"{type_name}.arrow"
+        is_edge, name = "__" in type_name, f"graph ({type_name})"
+        if found is None or isinstance(found, (list, tuple)):
+            what = "no table" if found is None else f"a {type(found).__name__}, expected a table"
+            columns = "columns src and dst" if is_edge else "a column id"
+            hint = f"set graph[{kind!r}] = a table with {columns}"
+            raise InputError(f"read {name}: found {what}", hint)
+        path = folder / ("edges" if is_edge else "nodes") / f"{type_name}.arrow"
         names[write_table(as_table(found, name), path)] = name
     return names | {folder: "graph"}
 

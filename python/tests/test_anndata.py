@@ -231,3 +231,13 @@ def test_masks_of_a_genotype_are_found_once(tmp_path, monkeypatch):
     for place, masks in enumerate(want):
         found = np.concatenate([mask[place].numpy() for mask in batch.masks.values()])
         assert np.array_equal(found, masks)
+
+
+@pytest.mark.parametrize("form", ["memory", "file"])
+def test_the_index_is_no_id_column(tmp_path, form):
+    obs = pd.DataFrame({"condition": ["A", "B"]}, index=pd.Index(["u", "v"], name="cell"))
+    cells = anndata.AnnData(np.zeros((2, 1), np.float32), obs=obs)
+    cells = write(tmp_path / "a.h5ad", cells) if form == "file" else cells
+    for name in ("cell", "no"):
+        with pytest.raises(reader.errors.InputError, match="hint: omit id_column: .* obs_names"):
+            build(cells, tmp_path / "cells", id_column=name)

@@ -207,6 +207,21 @@ def test_other_variants(tcbuild, case, frame, tmp_path):
             "InputError",
             r"nodes graph \(gene\): found columns name",
         ),
+        (
+            {"graph": {("gene", "ppi", "gene"): pd.DataFrame({"src": ["a"], "dst": ["b"]})}},
+            "InputError",
+            r"graph \(gene\): found no table\nhint: set graph\['gene'\] = a table with a column id",
+        ),
+        (
+            {"graph": {"gene": ["A", "B"]}},
+            "InputError",
+            r"graph \(gene\): found a list, expected a table\nhint: .* with a column id",
+        ),
+        (
+            {"graph": {"gene": pd.DataFrame({"id": ["A"]}), ("gene", "p", "gene"): [("A", "A")]}},
+            "InputError",
+            r"gene__p__gene\): found a list, .*\nhint: .* with columns src and dst",
+        ),
         ({"graph": "/no/such"}, "BuildError", "/no/such: found no such folder"),
         ({"sampels": 3}, "SettingsError", 'unknown setting "sampels"'),
         ({"reaction_rule": "any"}, "SettingsError", "expected all or gpr"),

@@ -236,6 +236,8 @@ def test_pyg(case):
                 assert batch[3].expression.equal(batch.expression[3:4])
                 assert batch.to("cpu").control.equal(batch.control)
         check(cells[5], whole_cells)
+    part = Cells(dataset[:9], folder / "screen.zarr", BY, controls=dataset)  # of pyg
+    check(next(iter(tcpyg.DataLoader(part, 9))), whole_cells)
     rows = Cells(tcpyg.Dataset(folder / "cells"), folder / "screen.h5ad", BY, sparse=True)
     batch = next(iter(tcpyg.DataLoader(rows, 28, num_workers=1)))
     check(batch, whole_cells)
@@ -274,8 +276,16 @@ def test_groups_without_controls_are_named(tcbuild, tmp_path, monkeypatch):
     assert len(Cells(dataset, file, [])) == 5
     with pytest.raises(ValueError, match="1 of 1 samples have none among 0 wild types: no"):
         Cells(dataset[1:2], file, [])
+    with pytest.raises(ValueError, match="hint: draw from the whole dataset, controls=dataset"):
+        Cells(dataset[1:2], file, ["cell_type"])
+    with pytest.raises(ValueError, match="hint: name fewer attributes"):
+        Cells(dataset[2:3], file, ["cell_type"])
     part = Cells(dataset[1:2], file, ["cell_type"], controls=dataset)
     assert np.array_equal(tt.collate(part[0]).control, whole(anndata.read_h5ad(file)).loc[["v"]])
+    part = Cells(dataset[1:2], file, ["cell_type"], controls=tmp_path / "cells")
+    assert np.array_equal(tt.collate(part[0]).control, whole(anndata.read_h5ad(file)).loc[["v"]])
+    with pytest.raises(TypeError, match="found int, expected a tcbuild.Dataset"):
+        Cells(dataset[1:2], file, [], controls=1)
     with pytest.raises(KeyError, match="match controls: found no attribute 'celltype'"):
         Cells(dataset, file, ["celltype"])
     with pytest.raises(TypeError, match="found the text 'cell_type', expected a list"):
@@ -295,6 +305,9 @@ def test_wrong_files_are_refused(case, tmp_path):
     fewer = write(tmp_path / "fewer.h5ad", whole_cells[:100])
     with pytest.raises(reader.errors.InputError, match="samples have none of its 100, the first"):
         Cells(dataset, fewer)
+    numbered = build(whole_cells.obs.reset_index(drop=True), tmp_path / "n", attributes=[])
+    with pytest.raises(reader.errors.InputError, match="first is '0'\nhint: .*id_column="):
+        Cells(numbered, folder / "screen.h5ad")
     twice = whole_cells.copy()
     twice.obs_names = ["cell0", *twice.obs_names[:-1]]
     with pytest.raises(reader.errors.InputError, match="1 names of cells repeat others"):

@@ -54,3 +54,9 @@ def test_a_graph_that_cannot_be(tcbuild, tmp_path):
     with pytest.raises(reader.errors.InputError, match="NOWHERE") as error:
         read_graph_folder(folder)
     assert str(folder) in str(error.value) and error.value.hint
+
+
+def test_unknown_edge_types_name_the_nearest(tcbuild, tmp_path):
+    graph = read_graph_folder(arrow_case(CASES[0], tmp_path))
+    with pytest.raises(KeyError, match="(?s)no edge type .*did you mean 'gene__physical__gene'"):
+        graph.edges["gene", "physical", "gene"]

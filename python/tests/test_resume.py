@@ -98,9 +98,12 @@ def test_states_that_do_not_fit(path):
     with pytest.raises(ValueError, match="found the state of other samples.*\nhint: "):
         other.load_state_dict(state)
     plain = tt.DataLoader(opened(path), 8, shuffle=True)
-    assert plain.state_dict() == {}
-    with pytest.warns(UserWarning, match="no Order as its sampler.*\nhint: "):
-        plain.load_state_dict({})
+    with pytest.warns(UserWarning, match="save .* no Order as its sampler.*\nhint: "):
+        assert plain.state_dict() == {}
+    with pytest.warns(UserWarning, match="resume .* no Order as its sampler.*\nhint: "):
+        plain.load_state_dict(state)
+    with pytest.warns(UserWarning, match="found the empty state of a loader without an Order"):
+        loader.load_state_dict({})
 
 
 KILLED = """

@@ -280,8 +280,12 @@ def test_wildtypes(tcbuild, tmp_path, seed):
     for by in ("genotype", "component", "pair", "gene"):
         split = dataset.split(train=0.75, test=0.25, by=by)
         assert abs((split.codes[wild] == 0).sum() - 0.75 * wild.sum()) <= 1
+        count = (split.codes[wild] == 1).sum()
+        assert f"{count} wild types of test are like those of train: leave" in repr(split.audit())
+        assert f"<p>{count} wild types of test" in split.audit()._repr_html_()
         whole = dataset.split(train=0.75, test=0.25, by=by, wildtypes="whole")
         assert len({*whole.codes[wild].tolist()}) == 1
+        assert "wild types" not in repr(whole.audit())
     with pytest.raises(SettingsError, match="wildtypes='whole' by sample"):
         dataset.split(train=1, by="sample", wildtypes="whole")
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tcbuild._graph.columns import GraphColumns
 from tcbuild._table.columns import whole
+from tcbuild.errors import ByName
 
 _NODE_COLUMNS, _EDGE_COLUMNS = ("id",), ("src", "dst", "src_index", "dst_index")
 _SHOWN = 20  # types in a repr
@@ -96,6 +97,7 @@ def load_graph(masks: Mapping[str, list[str]], table: Callable[[str], pa.Table])
         growth = reactions["subsystem"] == "Growth"
     rules = [text or "" for text in reactions["gpr"]] if "gpr" in reactions else []
     growth = None if growth is None else np.asarray(growth, np.float64)
+    edges = ByName("edge type", edges)
     ends = {name: _counting(name, masks[name]) for name in edges}
     return CellGraph(nodes, edges, metabolism.get("stoichiometry"), rules, growth, columns, ends)
 

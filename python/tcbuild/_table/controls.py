@@ -67,10 +67,13 @@ def match(
         )
         shown = "; ".join(f"{group} ({count:,})" for group, count in cells.most_common(_LISTED))
         more = f" and {len(cells) - _LISTED:,} more groups" if len(cells) > _LISTED else ""
+        of_whole, whole = match(dataset, dataset.whole, by, mark=True)
+        helps = (whole.draw(of_whole[without], without, 0) >= 0).any()
+        first = "draw from the whole dataset, controls=dataset.whole of Cells; or " * bool(helps)
         raise ValueError(
             f"match controls: {len(without):,} of {len(dataset):,} samples have none among "
             f"{len(places):,} wild types: {shown or 'no group has one'}{more}\n"
-            "hint: name fewer attributes, or leave these samples out: "
+            f"hint: {first}name fewer attributes, or leave these samples out: "
             f'dataset[dataset.controls(by={[*by]}, missing="mark") >= 0]'
         )
     return groups, Controls(places, of_pool[places])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tcbuild._anndata_file import named, open_matrix, read_names
-from tcbuild._dataset import Dataset, opened
+from tcbuild._dataset import Dataset, as_dataset, opened
 from tcbuild._files.manifest import SAMPLE_ID
 from tcbuild._table.columns import ranks
 from tcbuild._table.controls import Controls, match, random_numbers
@@ -41,7 +41,7 @@ class Cells:
         obsm: a matrix in obsm to read in place of X
         sparse: CSR tensors in place of dense ones
         seed: of the draws
-        controls: the view to draw controls from (default: dataset)
+        controls: what to draw controls from, such as the whole dataset (default: dataset)
 
     Raises:
         InputError: the file is damaged, lacks a cell or a matrix, or stores the matrix by columns
@@ -65,7 +65,7 @@ class Cells:
         obsm: str | None = None,
         sparse: bool = False,
         seed: int = 0,
-        controls: Dataset | None = None,
+        controls: Any = None,
     ):
         if layer is not None and obsm is not None:
             raise ValueError(f"read {file}: found layer and obsm\nhint: pass one of them")
@@ -91,7 +91,8 @@ class Cells:
             )
         self._groups, self._controls = self._numbers, None
         if controls_by is not None:
-            pool = self.stored if controls is None else controls
+            given = self.stored if controls is None else controls
+            pool = as_dataset(getattr(given, "stored", given))  # of PyG, or Cells
             if pool.path != self.stored.path:
                 raise ValueError(
                     f"match controls: found controls of {pool.path}, expected a view of "
@@ -195,7 +196,7 @@ class Cells:
                 f"find cells in {self.path}: {len(without):,} of {len(rows):,} samples have none "
                 f"of its {len(names):,}, the first is {ids[int(without[0])].as_py()!r:.100}",
                 "give the file that the dataset was built from: a sample's id is its cell's name "
-                "in obs_names",
+                "in obs_names; build from the AnnData, or with the names' column as id_column=",
             )
         return rows
 

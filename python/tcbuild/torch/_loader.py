@@ -63,6 +63,7 @@ class ResumableLoader(torch.utils.data.DataLoader[Any]):
     def state_dict(self) -> dict[str, Any]:
         """Seed, epoch and position, for any number of ranks and workers. Empty without an Order."""
         if (order := self._order) is None:
+            _warn_of_no_order("save the state of a loader: found no Order as its sampler")
             return {}
         position = {} if self._position is None else {"position": self._position}
         return order.state_dict() | position | {"batches": self._batches}
@@ -74,15 +75,17 @@ class ResumableLoader(torch.utils.data.DataLoader[Any]):
             state: of state_dict; a ValueError if it belongs to other samples
         """
         if (order := self._order) is None or not state:
-            warnings.warn(
-                "resume a loader: found no Order as its sampler, so the epoch begins again\n"
-                "hint: sampler=tcbuild.torch.Order(dataset, seed)",
-                stacklevel=2,
-            )
+            found = "the empty state of a loader without an Order" if order else "no Order"
+            _warn_of_no_order(f"resume a loader: found {found} as its sampler")
             return
         order.load_state_dict(state)
         self._resumed = self._batches = state["batches"]
         self._position = order.position
+
+
+def _warn_of_no_order(found: str) -> None:
+    hint = "sampler=tcbuild.torch.Order(dataset, seed)"
+    warnings.warn(f"{found}, so the epoch begins again\nhint: {hint}", stacklevel=3)
 
 
 def _warn_of_all_samples(order: Order) -> None:
