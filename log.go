@@ -88,7 +88,13 @@ func (b *builder) logColumns(set *samples.Set) {
 // logSurvey says what was found in a perturbation set, and what became of its rows.
 func (b *builder) logSurvey(found *survey, kinds *store.Kinds) {
 	account := found.account
-	b.stage("survey samples", append([]any{"samples", account.Kept}, account.Attributes()...)...)
+	counts := []any{"samples", account.Kept}
+	for _, c := range slices.Concat(account.Dropped, account.Noted) {
+		if c.Reason != ingest.MissingGene { // it has a line of its own
+			counts = append(counts, c.Reason.String(), c.Rows)
+		}
+	}
+	b.stage("survey samples", counts...)
 	if len(b.Controls) > 0 {
 		b.Log.Info("controls delete nothing", "names", fault.List(b.Controls),
 			"found", account.Sum(ingest.ControlName))

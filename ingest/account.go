@@ -212,16 +212,6 @@ func texts(counts []Count) string {
 
 func (a *Account) sortedNames() []string { return slices.Sorted(maps.Keys(a.Names)) }
 
-// Attributes returns the counts as attributes of a log line; MissingGene has a line of its own.
-func (a *Account) Attributes() (attributes []any) {
-	for _, c := range slices.Concat(a.Dropped, a.Noted) {
-		if c.Reason != MissingGene {
-			attributes = append(attributes, c.Reason.String(), c.Rows)
-		}
-	}
-	return attributes
-}
-
 // ForManifest returns what a dataset's manifest has of its samples' account: names are as many as
 // the set likes.
 func (a *Account) ForManifest() Account {

@@ -178,6 +178,32 @@ func TestNearCases(t *testing.T) {
 	}
 }
 
+func TestHintOfAlleles(t *testing.T) {
+	r := Of(&ingest.Graph{
+		Genes: nodesOf([]namedGene{
+			{"YBR160W", "CDC28", nil}, {"YAL040C", "", nil}, {"RAD51", "", nil},
+		}),
+	})
+	for name, want := range map[string]string{
+		"cdc28Δ":        "if it is an allele of CDC28, ",
+		"CDC28∆":        "if it is an allele of CDC28, ",
+		"cdc28-4":       "if it is an allele of CDC28, ",
+		"cdc28-as1_tm2": "if it is an allele of CDC28, ",
+		"YAL040C_tsa12": "if it is an allele of YAL040C, ",
+		"RAD51-DAmP":    "if it is an allele of RAD51, ",
+		"YAL040C-A":     "did you mean YAL040C? ",
+		"YAL04C-A":      "correct the name",
+		"rad51":         `did you mean "RAD51"? Upper`,
+		"cdc-4":         "correct the name",
+		"-4":            "correct the name",
+		"Δ":             "correct the name",
+	} {
+		if got := r.hint([]byte(name)); !strings.HasPrefix(got, want) {
+			t.Errorf("the hint for %s is %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestNear(t *testing.T) {
 	r := Of(&ingest.Graph{
 		Genes: nodesOf([]namedGene{

@@ -35,13 +35,25 @@ func (r *Resolver) near(name string) string {
 		}
 		genes = append(genes, known)
 	}
-	limit := min(2, max(1, utf8.RuneCountInString(name)-5)) // 2 from 7 characters
-	near := fault.Closest(name, genes, limit)
+	near := fault.Closest(name, genes, 1+min(1, utf8.RuneCountInString(name)/7))
 	if near == nil {
 		return ""
 	}
 	return "did you mean " + english.WordSeries(near[:min(3, len(near))], "or") +
 		"? Otherwise add the gene or this name of it to the graph"
+}
+
+// gene returns the gene of an allele or strain of yeast, such as cdc28-4, cdc28Δ and YAL040C_tsa12;
+// "" if it is none. YBL008W-A is a gene.
+func (r *Resolver) gene(allele string) string {
+	end := strings.LastIndexAny(allele, "-_Δ∆")
+	if end <= 0 || regexp.MustCompile(`-[A-Z]$`).MatchString(allele) {
+		return ""
+	}
+	if name := strings.ToUpper(allele[:end]); r.Find([]byte(name)).Known() {
+		return name
+	}
+	return r.gene(allele[:end])
 }
 
 // versioned matches ids of Ensembl and RefSeq with their version, as ENSG00000141510.18.

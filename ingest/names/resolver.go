@@ -183,6 +183,9 @@ func (r *Resolver) hint(name []byte) string {
 		return "write the id of the gene that is meant"
 	case isGene && IsDate(name):
 		return DateHint
+	case isGene && r.gene(string(name)) != "":
+		return fmt.Sprintf("if it is an allele of %s, tcbuild.screens.sga in Python reads such names",
+			r.gene(string(name)))
 	}
 	if near := r.near(string(name)); near != "" {
 		return near
@@ -222,7 +225,8 @@ const QuotesHint = "remove the quotes, or put every field of the column in quote
 
 // TwoNames is the error of a sample that names one gene by two names.
 func TwoNames(a, b, gene string) error {
-	return fault.New(fault.Input, "correct the names, or the aliases",
+	return fault.New(fault.Input,
+		"correct the names, or the aliases, or drop the row, if a gene was crossed with itself",
 		"found %s and %s, which are both names of gene %s, expected each gene once",
 		fault.Quote(a), fault.Quote(b), fault.Quote(gene))
 }

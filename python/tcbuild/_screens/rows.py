@@ -86,7 +86,8 @@ def refuse_synonyms(mentions: Sequence[Mention], doing: str) -> None:
             raise InputError(
                 f"{doing}: found {first.text!r} and {one.text!r}, which are both names of gene "
                 f"{one.label!r}, expected each gene once",
-                "correct the names, or the aliases of the graph",
+                "correct the names, or the aliases of the graph, or drop the row, if a gene was "
+                "crossed with itself",
             )
 
 
