@@ -85,7 +85,7 @@ class ResumableLoader(torch.utils.data.DataLoader[Any]):
 
 def _warn_of_no_order(found: str) -> None:
     hint = "sampler=tcbuild.torch.Order(dataset, seed)"
-    warnings.warn(f"{found}, so the epoch begins again\nhint: {hint}", stacklevel=3)
+    warnings.warn(f"{found}, so a resumed epoch begins again\nhint: {hint}", stacklevel=3)
 
 
 def _warn_of_all_samples(order: Order) -> None:
