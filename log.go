@@ -48,7 +48,7 @@ func (b *builder) logRules(rules *incidence.Rules, rule incidence.ReactionRule,
 		}
 	}
 	if withIsozymes > 0 {
-		b.Log.Info("isozymes keep no reaction; with --reaction-rule gpr they do",
+		b.Log.Info("isozymes keep no reaction; with --reaction-rule=gpr they do",
 			"reactions", withIsozymes)
 	}
 }

@@ -253,8 +253,8 @@ func (b *builder) readRules(p *prepared) (*incidence.Rules, error) {
 	byRule := rule == incidence.RuleGPR && reactions.Len() > 0
 	if byRule && reactions.Column("gpr") == nil {
 		return nil, fault.New(fault.Usage,
-			"add the column gpr to the reactions, or choose --reaction-rule all",
-			"read graph %s: %s has no column gpr, which --reaction-rule gpr needs: "+
+			"add the column gpr to the reactions, or choose --reaction-rule=all",
+			"read graph %s: %s has no column gpr, which --reaction-rule=gpr needs: "+
 				"no reaction would ever be removed",
 			b.Graph, p.nodeFile(ingest.Reaction))
 	}

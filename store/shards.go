@@ -124,7 +124,7 @@ func (b *Building) shardFiles() ([]File, error) {
 }
 
 const hintNever = "to start from the beginning, run the build again, such as 'tcbuild dataset', " +
-	"with --resume never"
+	"with --resume=never"
 
 // ShardState is the progress of a shard.
 type ShardState string

@@ -128,7 +128,7 @@ An error is one line: what tcbuild was doing, where, what it found and expected.
 a second line starts with @hint:@.
 
     tcbuild: read perturbations screen.tsv:412: gene "YAL0X" is not in the graph (6,607 genes)
-    hint: correct the name, or add the gene to the graph, or its other names with aliases; to drop such samples, pass --unknown-genes drop-sample
+    hint: correct the name, or add the gene to the graph, or its other names with aliases; to drop such samples, pass --unknown-genes=drop-sample
 
 Long values are cut in the middle. Unprintable characters of ids and names appear as escapes
 (@\u001b@), so that no input can control a terminal.

@@ -31,7 +31,7 @@ func (r *Resolver) With(given Rules) (*Resolver, error) {
 	c := rules{controls: make(map[string]bool), delimiter: []byte(given.Delimiter)}
 	for _, name := range given.Controls {
 		if strings.TrimSpace(name) != name || name == "" {
-			return nil, fault.New(fault.Usage, "write names as in --controls ctrl,non-targeting",
+			return nil, fault.New(fault.Usage, "write names as in --controls=ctrl,non-targeting",
 				"--controls: found %s, expected a name without spaces around it", fault.Quote(name))
 		}
 		if r.Exact([]byte(name)).Meaning == Gene && slices.Contains(r.nodes.IDs, name) {

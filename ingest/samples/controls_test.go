@@ -150,7 +150,7 @@ func TestControlErrors(t *testing.T) {
 			name:    "spaces",
 			table:   "genes\nA\n",
 			message: `found " ctrl", expected a name without spaces`,
-			hint:    "--controls ctrl,non-targeting",
+			hint:    "--controls=ctrl,non-targeting",
 			options: Spec{Controls: []string{" ctrl"}},
 		},
 		{
@@ -171,14 +171,14 @@ func TestControlErrors(t *testing.T) {
 			name:    "another delimiter",
 			table:   "genes\nA+ctrl\n",
 			message: `found gene "A+ctrl", expected one gene, not a list of 2`,
-			hint:    "gene_delimiter=+",
+			hint:    `add gene_delimiter="+"`,
 			options: Spec{Controls: []string{"ctrl"}},
 		},
 		{
 			name:    "not said to be one",
 			table:   "genes\nctrl\n",
 			message: `gene "ctrl" is not in the graph`,
-			hint:    "if it is a control, which deletes nothing, pass --controls ctrl",
+			hint:    "if it is a control, which deletes nothing, pass --controls=ctrl",
 		},
 		{
 			name:    "in another case",

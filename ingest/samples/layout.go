@@ -216,7 +216,7 @@ func (c *columnContents) add(t *columnTable, r *table.Reader, b *table.Batch) er
 	}
 	name := t.all[c.column].name
 	hint := fmt.Sprintf("%s; or name the columns that are phenotypes with --phenotypes, "+
-		"or keep this one as text with --attributes %s", fix, fault.List([]string{name}))
+		"or keep this one as text with --attributes=%s", fix, fault.Quote(name))
 	return fault.New(fault.Input, hint,
 		"read perturbations %s: column %s: found %s, expected a number %s",
 		c.text, fault.Quote(name), c.found, expected)

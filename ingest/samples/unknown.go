@@ -32,14 +32,14 @@ func (g *Genotyper) checkUnknown(m *Mention, to *Genotype) error {
 	return err
 }
 
-const dropHint = "; to drop such samples, pass --unknown-genes drop-sample"
+const dropHint = "; to drop such samples, pass --unknown-genes=drop-sample"
 
 // refuse returns the error of a name that means no gene.
 func (g *Genotyper) refuse(m *Mention) error {
 	err := g.names.Explain(m.Text)
 	hint := fault.HintOf(err)
 	if names.LooksLikeControl(string(m.Text)) {
-		hint = "if it is a control, which deletes nothing, pass --controls " + string(m.Text)
+		hint = "if it is a control, which deletes nothing, pass --controls=" + string(m.Text)
 		if len(g.spec.Controls) > 0 {
 			hint = fmt.Sprintf("if it is a control too, add %s to --controls", m.Text)
 		}
@@ -67,7 +67,7 @@ func (g *Genotyper) checkNoList(m *Mention, to *Genotype) error {
 	delimiter := cmp.Or(strings.TrimSpace(between), " ")
 	hint := "put each gene in a column of its own"
 	if len(g.spec.GenesColumns) < 2 {
-		hint = fmt.Sprintf("add 'gene_delimiter=%s'", delimiter)
+		hint = fmt.Sprintf("add gene_delimiter=%q", delimiter)
 	}
 	isControl := func(name string) bool {
 		return g.names.Find([]byte(name)).Meaning == names.Control

@@ -27,7 +27,8 @@ VERSION = "0.1.0"  # of the package and of its program
 _KINDS: dict[int, type[DatasetError]] = {2: SettingsError, 3: InputError, 4: DamagedError}
 _ENDING = 6  # seconds: the program ends itself 5 s after a signal
 _FIXED = {"time", "level", "msg"}
-_FLAG = re.compile(r"(?<!\S)--(?!help\b)([a-z]+(?:-[a-z]+)*)")  # which is a keyword here
+# A flag is a keyword here, and its value a text, unless it is quoted.
+_FLAG = re.compile(r"(?<!\S)--(?!help\b)([a-z]+(?:-[a-z]+)*)(?:=([\w,-]+))?")
 
 _log = logging.getLogger("tcbuild")
 
@@ -154,7 +155,11 @@ class _Run:
 
 def _as_keywords(text: str) -> str:
     """Returns a message with keywords instead of flags."""
-    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), text)
+
+    def keyword(flag: re.Match[str]) -> str:
+        return flag[1].replace("-", "_") + (f'="{flag[2]}"' if flag[2] else "")
+
+    return re.sub(r"\b([a-z_]+)=true\b", r"\1=True", _FLAG.sub(keyword, text))
 
 
 def _wait(child: subprocess.Popen[str]) -> None:

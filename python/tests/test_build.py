@@ -120,7 +120,10 @@ def test_any_table(tmp_path):
     graph = {"gene": pd.DataFrame({"id": ["A", "B"]})}
     frame = pd.DataFrame({"a": ["A", "ctrl"], "b": ["B", "A"], "score": [0.5, 0.25]})
     columns = ["a", "b"]
-    with pytest.raises(reader.errors.InputError, match=r'"ctrl" .*\nhint: .* pass controls ctrl'):
+    with pytest.raises(
+        reader.errors.InputError,
+        match=r'"ctrl" .*\nhint: .* pass controls="ctrl"; .* unknown_genes="drop-sample"$',
+    ):
         reader.build(graph, frame, tmp_path / "dataset", genes_columns=columns)
     dataset = reader.build(
         graph, frame, tmp_path / "dataset", genes_columns=columns, controls=["ctrl"]
@@ -279,6 +282,25 @@ def test_other_programs(tmp_path, monkeypatch, text, message):
     stand_in(tmp_path, text)
     with pytest.raises(reader.errors.BuildError, match=message):
         _program.run("diff", "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("hint", "shown"),
+    [
+        ("choose --reaction-rule=all", 'choose reaction_rule="all"'),
+        (
+            "write --controls=ctrl,non-targeting; or not",
+            'write controls="ctrl,non-targeting"; or not',
+        ),
+        ('with --attributes="a \\"b\\" c"', 'with attributes="a \\"b\\" c"'),
+        ("with --phenotypes, or --attributes", "with phenotypes, or attributes"),
+        ("set allow_wildtype=true to train", "set allow_wildtype=True to train"),
+        ('add gene_delimiter=";"', 'add gene_delimiter=";"'),
+        ("tcbuild dataset --help", "tcbuild dataset --help"),
+    ],
+)
+def test_hints_are_python(hint, shown):
+    assert _program._as_keywords(hint) == shown
 
 
 def test_no_program(tmp_path, monkeypatch):

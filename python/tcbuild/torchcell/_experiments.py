@@ -244,7 +244,7 @@ class Experiments:
             raise ValueError(
                 f"index {self.stored.path}: {dropped:,} genes were dropped from samples, so "
                 f"{what} unknown\n"
-                "hint: build it with --unknown-genes drop-sample"
+                'hint: build it with unknown_genes="drop-sample"'
             )
 
     @lazy_property
