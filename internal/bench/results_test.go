@@ -90,8 +90,8 @@ func TestNoiseHidesCost(t *testing.T) {
 		}
 	}
 	result := CaseResult{Samples: 200, FewSamples: 100, Extrapolated: Extrapolation{Samples: 1000}}
-	for _, all := range []float64{2.1, 2.2, 3} { // a sample adds 2 ms, half of the rounds' range
-		result.add(cost{growing: 2}, cost{seconds: 3, growing: all}, reading{}, reading{})
+	for _, c := range [][2]float64{{1.7, 3.3}, {2.3, 2.5}, {2, 2.52}} { // adds 0.52 ± 0.7 s
+		result.add(cost{growing: c[0]}, cost{seconds: 4, growing: c[1]}, reading{}, reading{})
 	}
 	if s := result.Build.SecondsPerSample; s.Rounds > 0 {
 		t.Errorf("got %+v", s)
