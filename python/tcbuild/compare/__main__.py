@@ -8,7 +8,7 @@ Forms: shared (one sparse product for all samples, for layers that take sums and
 
 The first value of each option makes the baseline. Each dataset is trained in each form, and of the
 other options one changes at a time; --cross trains every combination. Each row runs in a process of
-its own, in rounds that alternate between rows. OUT.json has all figures, OUT.html a plot.
+its own, in rounds that alternate between rows. OUT.json has all figures.
 """
 
 from __future__ import annotations
@@ -33,52 +33,53 @@ import torch
 import tcbuild
 from tcbuild import _program
 from tcbuild._files.scratch import scratch_beside
-from tcbuild.compare._report import Result, page, recommendation, storage_table, training_table
+from tcbuild.compare._report import Result, recommendation, storage_table, training_table
 from tcbuild.compare._train import Row, measure, model_of
-from tcbuild.errors import DamagedError, DatasetError
+from tcbuild.errors import DamagedError, DatasetError, SettingsError
 
 
 def main() -> None:
     options, cores, loads = _arguments(), os.cpu_count() or 1, [os.getloadavg()[0]]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that copies are removed
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait take no CPU time
-    total = _build(options) if options.build else 0
-    stored = _stored(options.folder)
+    stored = _stored(_built(options) if options.build else options.folder)
     rows = _plan([*stored], options)
     counts = [each["samples"] for each in stored.values()]
     options.samples, options.slice = min(options.samples, *counts), options.seconds / len(rows) / 6
     results = [Result(row, stored[row.dataset], []) for row in rows]
     _run_rounds(results, options, loads)
-    lines = ["Storage (~: extrapolated)", *storage_table([*stored.values()], total or max(counts))]
+    lines = ["Storage (per sample includes files' fixed parts: for more samples, tcbuild bench)"]
+    lines += storage_table([*stored.values()])
     lines.append(
         f"Training {options.model}, hidden {options.hidden}, layers {options.layers}, on "
-        f"{options.samples:,} samples with {torch.get_num_threads()} threads, files in the page "
-        "cache. Figures are medians of rounds; memory and CPU time are the training process's."
+        f"{options.samples:,} samples with {torch.get_num_threads()} threads. Figures are "
+        "medians of rounds; memory and CPU time are the training process's."
     )
     lines += training_table(results)
-    if max(loads) > cores:
+    if busy := max(loads) > cores:
         lines.append(
-            f"The load was up to {max(loads):.1f} on {cores} cores, so other programs took time: "
-            "compare CPU s/it, or measure again on a quiet machine."
+            f"Programs waited (load {max(loads):.1f}, {cores} cores): compare CPU ms/sample, "
+            "or measure again on a quiet machine."
         )
-    lines += recommendation(results)
+    lines += recommendation(results, busy)
+    lines.append(
+        f"Measured on {', '.join(options.device)}, files in the page cache. For a card: --device "
+        "cuda there. For a file server: --folders DIR; its cold reads: tcbuild bench --out DIR/new."
+    )
     print(*lines, sep="\n")
     found = {"torch": torch.__version__, "cores": cores, "loads": loads, "text": lines}
     found["rows"] = [each._asdict() | {"row": each.row._asdict()} for each in results]
-    options.out.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
-    options.out.with_suffix(".html").write_text(page(lines, results), encoding="utf-8")
+    Path(f"{options.out}.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
-def _build(options: argparse.Namespace) -> int:
-    """Builds a dataset with every variant and codec. Returns how many samples there are in all."""
+def _built(options: argparse.Namespace) -> Path:
+    """Builds a dataset with every variant and codec."""
     with scratch_beside(options.folder) as scratch:
         graph, samples = options.build
         words = [f"--graph={graph}", f"--perturbations={samples}", f"--out={scratch}/bench"]
         words += [f"--samples={options.samples}", "--rounds=1", "--keep", *options.set]
         _program.run("bench", *words)
-        (scratch / "bench/datasets").rename(options.folder)
-        results = json.loads((scratch / "bench/results.json").read_text())
-        return int(results["setup"]["total_samples"])
+        return (scratch / "bench/datasets").rename(options.folder)
 
 
 def _stored(folder: Path) -> dict[str, dict[str, Any]]:
@@ -165,9 +166,18 @@ def _arguments() -> argparse.Namespace:
     add("--hidden", type=int, default=8, help="channels (default 8)")
     add("--layers", type=int, default=1, help="default 1")
     add("--seconds", type=float, default=180, help="of training (default 180); two rounds at least")
-    add("--out", type=Path, default=Path("compare"), help="writes OUT.json and OUT.html")
+    add("--out", default="compare", help="default compare: replaces compare.json")
     options = parser.parse_args()
     options.form = options.form or model_of(options.model).forms
+    for device in options.device:
+        try:
+            torch.empty(1, device=device)
+        except (RuntimeError, AssertionError) as error:
+            message = f"read --device {device}: {str(error).splitlines()[0]}"
+            raise SettingsError(message, f"here, give {' '.join(devices)}") from None
+    for folder in {*options.folders, str(Path(options.out).parent)} - {"as given"}:
+        if not Path(folder).is_dir():
+            raise SettingsError(f"read --folders, --out: {folder} is no folder", "create it")
     return options
 
 

@@ -1,20 +1,15 @@
-"""What was found: tables, a recommendation with its reason, and a page with a plot."""
+"""What was found: tables, and a recommendation with its reason."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from statistics import median
 from typing import Any, NamedTuple
 
-from tcbuild.compare._train import Row
+import pandas as pd
 
-_HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>tcbuild compare</title>
-<meta name="viewport" content="width=device-width"><style>:root { color-scheme: light dark }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 2rem auto; padding: 0 1rem }
-pre { overflow-x: auto }
-svg { width: 100%; max-width: 34rem } text { font-size: 11px; fill: currentColor }</style>"""
+from tcbuild.compare._train import Row
 
 
 class Result(NamedTuple):
@@ -34,6 +29,11 @@ class Result(NamedTuple):
     def rates(self) -> list[float]:  # samples per second
         return [rate * self.row.batch for rate in self.of("it_per_s")]
 
+    def costs(self, cpu: bool) -> list[float]:  # seconds per sample: of CPU, or of time
+        if cpu:
+            return [seconds / self.row.batch for seconds in self.of("cpu_s")]
+        return sorted(1 / rate for rate in self.rates)
+
 
 def _shown(value: float | None, unit: str = "") -> str:
     if value is not None and unit:
@@ -42,92 +42,76 @@ def _shown(value: float | None, unit: str = "") -> str:
     return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _aligned(table: Sequence[dict[str, str]]) -> list[str]:
-    rows = [list(table[0]), *(list(line.values()) for line in table)]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["", *("  ".join(map(str.rjust, row, widths)) for row in rows), ""]
-
-
-def storage_table(stored: Sequence[dict[str, Any]], total: int) -> list[str]:
-    """total: samples of the whole set, to which sizes are extrapolated"""
+def storage_table(stored: Sequence[dict[str, Any]]) -> list[str]:
     table = []
     for each in stored:
-        shared, per_sample, samples = each["shared"], each["per_sample"], each["samples"]
-        here, whole = (_shown(shared + per_sample * n, "B") for n in (samples, total))
-        line = {"dataset": each["dataset"], "samples": f"{samples:,}", "on disk": here}
-        line |= {"graph etc.": _shown(shared, "B"), "per sample": _shown(per_sample, "B")}
-        line[f"all {total:,}"] = whole if total == samples else f"~{whole}"
+        whole = each["shared"] + each["per_sample"] * each["samples"]
+        line = {"dataset": each["dataset"], "samples": f"{each['samples']:,}"}
+        line |= {"on disk": _shown(whole, "B"), "graph etc.": _shown(each["shared"], "B")}
+        line["per sample"] = _shown(each["per_sample"], "B")
         line |= {f"{what} s": _shown(each[f"{what}_s"]) for what in ("build", "prove")}
         table.append(line)
-    return _aligned(table)
+    return ["", pd.DataFrame(table).to_string(index=False), ""]
 
 
 def training_table(results: Sequence[Result]) -> list[str]:
-    columns = {"CPU s/it": "cpu_s", "load ms": "load_ms", "open ms": "open_ms"}
-    columns |= {"sent/sample": "sent_bytes", "host": "host_bytes", "card": "card_bytes"}
+    columns = {"load ms": "load_ms", "open ms": "open_ms", "sent/sample": "sent_bytes"}
+    columns |= {"host": "host_bytes", "card": "card_bytes"}
     table = []
     for each in results:
         line = {name: str(value) for name, value in each.row._asdict().items()}
-        line |= {"it/s": "".join(each.of("failure")[:1]), "of rounds": "-", "samples/s": "-"}
-        if its := each.of("it_per_s"):
-            line["it/s"], line["samples/s"] = _shown(median(its)), _shown(median(each.rates))
-            line["of rounds"] = f"{_shown(its[0])} to {_shown(its[-1])}"
+        found = [*each.of("failure")[:1], "-", "-"]
+        if rates := each.rates:
+            found = [_shown(median(rates)), f"{_shown(rates[0])} to {_shown(rates[-1])}"]
+            found.append(_shown(1e3 * median(each.costs(True))))
+        line |= zip(("samples/s", "of rounds", "CPU ms/sample"), found)
         line["disk/sample"] = _shown(each.storage["per_sample"], "B")
         for column, figure in columns.items():
             middle = median(each.of(figure)) if each.of(figure) else None
             line[column] = _shown(middle, "B" * figure.endswith("_bytes"))
         table.append(line)
-    return _aligned(table)
+    return ["", pd.DataFrame(table).to_string(index=False), ""]
 
 
-def recommendation(results: Sequence[Result]) -> list[str]:
-    """What to use and why, in sentences."""
+def recommendation(results: Sequence[Result], busy: bool) -> list[str]:
+    """What to use and why, in lines. busy: by CPU time, as other programs took time."""
     done = [each for each in results if each.rounds and not each.of("failure")]
     if not done:
         return ["Recommendation: none, because no row had enough memory; try --batch 1."]
-    same = [each for each in done if each.row.batch == done[0].row.batch]
-    best, reason = _best(same)
-    sentences = [f"Recommendation: {best.name}; {reason}."]
-    for form in dict.fromkeys(each.row.form for each in same if each.row.form != best.row.form):
-        other, _ = _best([each for each in same if each.row.form == form])
-        ratio = _shown(median(best.rates) / median(other.rates))
-        sentences.append(f"If your layers need {form}: {other.name}; {ratio} times as slow.")
-    return sentences
+    workers, device = done[0].row[3:5]
+    if busy and device != "cpu":
+        return ["Recommendation: none, as the machine was busy; CPU times leave out the card's."]
+    if busy:  # CPU times leave out those of workers
+        done = [each for each in done if each.row[3:5] == (workers, device)]
+    every = [each.costs(busy) for each in done]
+    few = min(map(len, every)) < 3  # then ranges may be small by chance, but hardly those of all
+    wide = max(costs[-1] / costs[0] for costs in every) if few else 1.0
+    best, *others = _equal(done, busy, wide)
+    costs = [1e3 * cost for cost in best.costs(True)] if busy else best.rates
+    low, middle, high = map(_shown, (costs[0], median(costs), costs[-1]))
+    had = f"{middle} {'CPU ms/sample' if busy else 'samples/s'} ({low} to {high})"
+    why = f"it is the fastest: no other row reaches its {had}"
+    if others:
+        overlap = "overlap, or are of too few rounds (raise --seconds)" if few else "overlap"
+        why = f"{len(others) + 1} rows may be the fastest, as their ranges {overlap}; of these it "
+        why += f"takes the least disk, {_shown(best.storage['per_sample'], 'B')} a sample, at {had}"
+    by = f", by CPU time as the machine was busy, of rows with {workers} workers" if busy else ""
+    lines = [f"Recommendation{by}: {best.name}; {why}."]
+    lines += [f"  not distinguishable: {each.name}" for each in others]
+    for form in dict.fromkeys(each.row.form for each in done if each.row.form != best.row.form):
+        it = _equal([each for each in done if each.row.form == form], busy, wide)[0]
+        like = [each for each in done if each.row[1:] == (best.row.form, *it.row[2:])]
+        lines.append(f"If your layers need {form}: {it.name}")
+        for that in _equal(like, busy, wide)[:1]:
+            ratio = _shown(median(it.costs(busy)) / median(that.costs(busy)))
+            than = f"{ratio} times {'the CPU time of' if busy else 'as long as'}"
+            apart = len(_equal([it, that], busy, wide)) == 1
+            lines[-1] += f"; {than if apart else 'not distinguishable from'} {that.name}"
+    return lines
 
 
-def _best(results: list[Result]) -> tuple[Result, str]:
-    """The fastest; of several that may be, the one with the least disk; and why."""
-    fastest = max(results, key=lambda each: median(each.rates))
-    equal = [each for each in results if each.rates[-1] >= fastest.rates[0]]
-    best = min(equal, key=lambda each: each.storage["per_sample"])
-    middle, low, high = map(_shown, (median(best.rates), best.rates[0], best.rates[-1]))
-    rates = f"{middle} samples/s ({low} to {high})"
-    if len(equal) == 1:
-        return best, f"it is the fastest of this batch size: no other row reaches its {rates}"
-    return best, (
-        f"{len(equal)} rows may be the fastest, as their ranges overlap, and of these it takes the "
-        f"least disk, {_shown(best.storage['per_sample'], 'B')} a sample; it had {rates}"
-    )
-
-
-def page(lines: Sequence[str], results: Sequence[Result]) -> str:
-    """HTML: the samples per second of each row, median and range, and the tables."""
-    powers = [math.log10(rate) for each in results for rate in each.rates] or [0]
-    low, high = math.floor(min(powers)), math.floor(max(powers)) + 1
-    bottom, scale = 36 * len(results), 340 / (high - low)
-
-    def x(rate: float) -> float:
-        return round(10 + scale * (math.log10(rate) - low), 1)
-
-    parts = [f'<h1>Samples per second</h1><svg viewBox="0 0 360 {bottom + 20}" role="img">']
-    for tick in (10.0**power for power in range(low, high + 1)):
-        parts.append(f'<path d="M{x(tick)} 0V{bottom}" stroke="#8886"/>')
-        parts.append(f'<text x="{x(tick)}" y="{bottom + 14}" text-anchor="middle">{tick:g}</text>')
-    for y, each in zip(range(14, bottom, 36), results):
-        parts.append(f'<text y="{y}">{escape(each.name)}</text>')
-        if rates := each.rates:
-            ends = f"M{x(rates[0])} {y + 10}H{x(rates[-1])}"
-            parts.append(f'<path d="{ends}" stroke="#3d9bd0" stroke-width="4"/>')
-            parts.append(f'<circle cx="{x(median(rates))}" cy="{y + 10}" r="4" fill="#0072b2"/>')
-    text = escape("\n".join(lines))
-    return f"{_HEAD}{''.join(parts)}</svg><pre>{text}</pre></html>\n"
+def _equal(results: Sequence[Result], cpu: bool, wide: float) -> list[Result]:
+    """The rows that may be the fastest, if theirs is wider by a factor; the least disk is first."""
+    ranked = sorted(results, key=lambda each: median(each.costs(cpu)))
+    equal = [e for e in ranked if e.costs(cpu)[0] <= ranked[0].costs(cpu)[-1] * wide]
+    return sorted(equal, key=lambda each: float(each.storage["per_sample"]))

@@ -122,9 +122,7 @@ def measure(row: Row, path: str, options: Namespace) -> dict[str, Any]:
         optimizer.step()
         return loss
 
-    first_loss, *_ = [
-        step().item() for _ in range(1 + 2 * row.workers)
-    ]  # what is loaded ahead, too
+    first_loss, *_ = [step().item() for _ in range(1 + 2 * row.workers)]  # and what is ahead
     loads.clear()
     cpu, start = time.process_time(), time.perf_counter()
     while not loads or time.perf_counter() - start < options.slice:
