@@ -40,28 +40,28 @@ def _open(path: Path) -> Any:
 
 
 @contextmanager
-def _obs(path: Path) -> Iterator[Any]:
-    """Where the table obs is."""
-    with named("read obs", path):
+def _table(path: Path, name: str = "obs") -> Iterator[Any]:
+    """Where the table obs or var is."""
+    with named(f"read {name}", path):
         root = _open(path)
         try:
-            if "_index" not in root["obs"].attrs:
+            if "_index" not in root[name].attrs:
                 raise ValueError("an old format")
-            yield root["obs"]
+            yield root[name]
         finally:
             getattr(root, "close", int)()  # zarr has nothing to close
 
 
 def read_obs(path: Path) -> Any:
     """The table obs, and nothing else."""
-    with _obs(path) as obs:
+    with _table(path) as obs:
         return import_module("anndata.io").read_elem(obs)
 
 
-def read_names(path: Path) -> Any:
-    """The cells' names, obs_names."""
-    with _obs(path) as obs:
-        return import_module("anndata.io").read_elem(obs[obs.attrs["_index"]])
+def read_names(path: Path, table: str = "obs") -> Any:
+    """The names of cells, obs_names, or of columns, var_names."""
+    with _table(path, table) as found:
+        return import_module("anndata.io").read_elem(found[found.attrs["_index"]])
 
 
 def open_matrix(path: Path, place: str) -> Any:

@@ -21,7 +21,7 @@ pd = pytest.importorskip("pandas")
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import tcbuild.torch as tt
-from cell_cases import COLUMNS, build, deleted, frame, screen, write
+from cell_cases import COLUMNS, GENES, build, deleted, frame, screen, write
 from tcbuild.anndata import Cells
 
 CELLS = 300
@@ -318,6 +318,25 @@ def test_wrong_files_are_refused(case, tmp_path):
         Cells(dataset, fewer, layer="counts", obsm="pca")
     with pytest.raises(TypeError, match="found list, expected a tcbuild.Dataset"):
         Cells([1], fewer)
+
+
+@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+def test_columns_have_the_names_of_the_file(case, tmp_path, ending):
+    folder, whole_cells = case
+    named = whole_cells.copy()
+    named.var_names = [*GENES[::-1], *map(str, range(COLUMNS - len(GENES)))]
+    file = write(tmp_path / f"named.{ending}", named)
+    for place in ({}, {"layer": "counts"}):
+        cells = Cells(folder / "cells", file, **place)
+        assert cells.var_names == [*named.var_names]
+        columns = [cells.var_names.index(gene) for gene in cells.stored.genes]
+        batch = next(iter(tt.DataLoader(cells[5:], 4)))
+        matrix = pd.DataFrame(dense(named.layers[place["layer"]] if place else named.X))
+        matrix.index, matrix.columns = named.obs_names, named.var_names
+        want = matrix.loc[batch.sample_ids, cells.stored.genes]
+        assert np.array_equal(numbers(batch.expression)[:, columns], want)
+    with pytest.raises(reader.errors.SettingsError, match="obsm/pca.*no names\nhint: "):
+        Cells(folder / "cells", file, obsm="pca").var_names
 
 
 @pytest.mark.parametrize("damage", ["indices", "indptr", "data", "rows"])

@@ -446,7 +446,8 @@ def cells(folder: Path, tcbuild: Tcbuild) -> None:
     obs = pd.DataFrame({"condition": labels, "cell_type": ["K562", "K562", "RPE1", "RPE1"]})
     obs.index = obs.index.astype(str)
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    anndata.AnnData(10.0 ** np.arange(4)[:, None], obs).write_h5ad(folder / "screen.h5ad")
+    values, var = 10.0 ** np.arange(4)[:, None] * [1, 2], pd.DataFrame(index=["MYC", "KRAS"])
+    anndata.AnnData(values, obs, var).write_h5ad(folder / "screen.h5ad")
 
 
 def matched_controls(folder: Path, tcbuild: Tcbuild) -> None:
@@ -568,6 +569,8 @@ def check_cells(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
     batch, change = variables["batch"], variables["change"]
     changes = dict(zip(batch.sample_ids, change[:, 0].tolist()))
     assert changes == {"2": -900, "3": 0}  # the part train
+    kras, myc = variables["features"].T  # the file has MYC first
+    assert (kras == 2 * myc).all()
     assert not any(sample.deleted_genes for sample in variables["activated"])
 
 

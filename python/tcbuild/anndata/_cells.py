@@ -17,11 +17,12 @@ import pyarrow as pa
 from tcbuild._anndata_file import named, open_matrix, read_names
 from tcbuild._dataset import Dataset, as_dataset, opened
 from tcbuild._files.manifest import SAMPLE_ID
+from tcbuild._lazy import lazy_property
 from tcbuild._table.columns import ranks
 from tcbuild._table.controls import Controls, match, random_numbers
 from tcbuild._table.rows import positions, selected, selects_several
 from tcbuild.anndata._samples import CellSamples
-from tcbuild.errors import InputError
+from tcbuild.errors import InputError, SettingsError
 
 
 class Cells:
@@ -113,6 +114,13 @@ class Cells:
     def columns(self) -> int:
         """How many values a cell has."""
         return int(self._shape[1])
+
+    @lazy_property
+    def var_names(self) -> list[str]:
+        """The names of the columns, which are in the file's order, not that of dataset.genes."""
+        if self.place.startswith("obsm/"):
+            raise SettingsError(f"name columns: {self.place} has no names", "read X or a layer")
+        return [str(name) for name in read_names(self.path, "var")]
 
     def __len__(self) -> int:
         return len(self.dataset)

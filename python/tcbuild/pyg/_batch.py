@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
 from tcbuild._graph.graph import MRM, split_edge_type
+from tcbuild._lazy import uncompiled
 from tcbuild._masks.layout import Removals, sent
 from tcbuild._table.rows import position, selected, selects_several
-from tcbuild.errors import unknown_name
-from tcbuild.pyg._graph import EDGES, Kind, edges_key, mask_name
+from tcbuild.errors import SettingsError, unknown_name
+from tcbuild.pyg._graph import EDGES, Kind, edges_key, mask_name, version_of
 from tcbuild.pyg._packed import Packed, Small, store_of
 from tcbuild.torch._attributes import Annotated, Attributes
 from tcbuild.torch._blocks import Edges
-from tcbuild.torch._filtered import FilteredEdges
+from tcbuild.torch._filtered import FilteredEdges, kept_positions, masks_changed
 from tcbuild.torch._shared import SharedGraph
 
 
@@ -63,9 +63,12 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
 
     @property
     def phenotypes(self) -> Tensor:
-        """The targets, float32 [B, P], NaN if missing; columns as Dataset names them. Ignores
-        changes to y. Raises an error if a sample has several values of a phenotype.
+        """The targets, float32 [B, P], NaN if missing; columns as Dataset names them: y. Those of
+        tcbuild.torchcell are the dataset's, whatever is changed; several values of a phenotype in a
+        sample are an error.
         """
+        if not self._packed.terms.graph_processor:
+            return self._columns_of_y()
         if (values := self._packed.phenotypes) is None:
             raise ValueError(
                 "make targets [B, P]: a sample has several values of a phenotype\n"
@@ -74,8 +77,18 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
             )
         return torch.from_numpy(values).to(self._device())
 
+    def _columns_of_y(self) -> Tensor:
+        store = self._packed.values.get(None, {}) if self.is_small else self._global_store
+        y, names = store.get("y"), self._packed.terms.phenotypes
+        if (shape := [*getattr(y, "shape", ())]) != [len(self), len(names)]:
+            raise SettingsError(
+                f"give phenotypes: found y {shape}, expected {[len(self), len(names)]} of {names}",
+                "use batch.y as it is, or keep its columns when changing it",
+            )
+        return torch.as_tensor(y).float()
+
     def phenotype(self, name: str) -> Tensor:
-        """One of the targets: float32 [B], NaN if missing.
+        """One of the targets, a column of y: float32 [B], NaN if missing.
 
         Args:
             name: one that Dataset names
@@ -110,6 +123,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
 
     def deleted_genes(self) -> tuple[Tensor, Tensor]:
         """The deleted genes and their ptr, for a MaskGenerator."""
+        self._check_masks()
         both = self._packed.genes, self._packed.ptr
         genes, ptr = (sent(each, self._device()) for each in both)
         return genes, ptr
@@ -151,25 +165,34 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
         )
 
     def masked_edge_index_dict(self) -> dict[tuple[str, str, str], Tensor]:
-        """The kept edges by type, for layers without masks such as HeteroConv. Their order is
-        unspecified: for edges with attributes, use edge_index and kept.
+        """The kept edges by type, for layers without masks such as HeteroConv, in their order:
+        `batch[kind].weight[batch[kind].mask]` are the weights of `[kind]`.
         """
         kinds = [
             kind
             for kind in self.edge_types
             if mask_name(kind) != MRM and "mask" in self[kind] and {*EDGES} & {*self[kind].keys()}
         ]
-        keys = {kind: [edges_key(self[kind])] for kind in kinds}
-        ours = {kind: of for kind, of in keys.items() if self._unchanged(kind, of[0])}
-        fresh: dict[Any, Tensor] = {}
-        if self._device().type == "cpu":
-            fresh = self._packed.graph.tensors(ours, len(self), self._device())
-        return {
-            kind: _compacted(fresh[kind, key], self[kind].mask)
-            if (kind, key) in fresh
-            else self[kind][key][:, self[kind].mask]
-            for kind, (key,) in keys.items()
-        }
+        return {kind: _masked(self[kind][edges_key(self[kind])], self[kind].mask) for kind in kinds}
+
+    @uncompiled
+    def _check_masks(self) -> None:
+        packed, device = self._packed, self._device()
+        if self.is_small and not any("mask" in of for of in packed.values.values()):
+            return
+        changed = [
+            (kind, key)
+            for kind in (*self.node_types, *self.edge_types)
+            for key in ("mask", *(EDGES if mask_name(kind) != MRM else ()))
+            if key in self[kind] and not self._unchanged(kind, key)
+        ]
+        masks = replace(packed, removals=None).with_masks().masks(device) if changed else {}
+        for kind, key in changed:  # or copied, or moved
+            name, value = mask_name(kind), self[kind][key]
+            want = masks[name] if key == "mask" else self._of_graph().block(name, len(self), device)
+            if value.dtype != want.dtype or not torch.equal(value, want):
+                raise masks_changed(f"{key} of {name}")
+            self.__dict__["_made"] = self._made | {(kind, key): (value, version_of(value))}
 
     def _device(self) -> torch.device:
         if self.is_small:
@@ -187,22 +210,13 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
         found: Tensor = self[kind][edges_key(self[kind])]
         return found
 
-    def _edges_of_graph(self, name: str) -> npt.NDArray[np.int64]:
-        store = self._packed.graph.data[split_edge_type(name)]
-        found: npt.NDArray[np.int64] = store[edges_key(store)].numpy()
-        return found
-
     def _removed(self) -> Removals:
         return self._packed.with_masks()
 
     def _flat_masks(self) -> dict[str, Tensor]:
         kinds = [kind for kind in (*self.node_types, *self.edge_types) if "mask" in self[kind]]
         if self._device().type != "cpu":
-            if changed := [kind for kind in kinds if not self._unchanged(kind, "mask")]:
-                raise ValueError(
-                    f"filter edges: the mask of {mask_name(changed[0])} was changed, so only the "
-                    "device knows how many are kept\nhint: edge_index[:, mask] waits for it"
-                )
+            self._check_masks()
         return {mask_name(kind): self[kind].mask for kind in kinds}
 
     def _example(self, index: int) -> HeteroData:
@@ -233,17 +247,8 @@ class Batch(Annotated, FilteredEdges, SharedGraph, Small):
         return [graph.rows(kind)] * len(self)
 
 
-def _compacted(edges: Tensor, mask: Tensor) -> Tensor:
-    """The kept edges, by moving the last ones to the places of those that are removed."""
-    gone = np.flatnonzero(~mask.numpy())
-    kept = edges.size(1) - len(gone)
-    holes = gone[gone < kept]
-    last = np.ones(len(gone), bool)
-    last[gone[len(holes) :] - kept] = False
-    moving = kept + np.flatnonzero(last)
-    for row in edges.numpy():
-        row[holes] = row[moving]
-    return edges.narrow(1, 0, kept)
+def _masked(edges: Tensor, mask: Tensor) -> Tensor:
+    return edges.index_select(1, kept_positions(mask, lambda: int(mask.sum())))
 
 
 def _part(value: Any, lengths: Any, index: int, size: int, name: str) -> Any:

@@ -14,9 +14,10 @@ from torch_geometric.data import HeteroData
 from torch_geometric.loader.dataloader import Collater as PyGCollater
 
 from tcbuild.anndata._samples import CellSamples
+from tcbuild.errors import SettingsError
 from tcbuild.pyg._batch import Batch
 from tcbuild.pyg._dataset import Dataset, Rows
-from tcbuild.pyg._graph import Keys, Kind
+from tcbuild.pyg._graph import Keys, Kind, mask_name
 from tcbuild.pyg._packed import Lengths, Packed, Small, Values, store_of
 from tcbuild.torch._attributes import Attributes, known, perturbed_of
 
@@ -83,7 +84,14 @@ class Collater:
         return PyGCollater(samples, self.follow_batch or None)(samples)
 
     def _reshaped(self, samples: list[Any], wrong: tuple[Kind, str]) -> Any:
-        """Samples of another shape than the graph's."""
+        """Samples of another shape than the graph's, as torch_geometric joins them."""
+        for kind, store in (item for sample in samples for item in sample.edge_items()):
+            edges, mask = store.get("edge_index"), store.get("mask")
+            if edges is not None and mask is not None and edges.size(1) != len(mask):
+                raise SettingsError(
+                    f"collate: {mask_name(kind)} has {edges.size(1)} edges, a mask of {len(mask)}",
+                    "make such changes to the graph before tcbuild.build",
+                )
         return self._others([HeteroData.from_dict(sample.to_dict()) for sample in samples])
 
     def _batch(self, packed: Packed) -> Batch:

@@ -182,8 +182,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         return {"gene": {"deleted": genes}, None: of_data}, lengths
 
     def _dense(self, values: Values, lengths: Lengths, phenotypes: Any) -> Any:
-        """The targets [B, P]; None if a sample has several values of one."""
-        return values[None]["y"]
+        """The targets [B, P] of samples without y; None if one has several values of one."""
 
 
 class Rows(Sequence[HeteroData]):

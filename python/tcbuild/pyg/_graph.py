@@ -107,11 +107,6 @@ class Graph(Blocks):
         source, target = ends_of(mask_name(kind))
         return self.rows(source), self.rows(target)
 
-    def edge_index(self, kind: Kind, size: int, device: torch.device) -> Tensor:
-        """The edges of a type in a batch of so many samples."""
-        key = edges_key(self.data[kind])
-        return self.tensors({kind: [key]}, size, device)[kind, key]
-
     @lazy_property
     def gene_names(self) -> npt.NDArray[np.object_]:
         return np.array(self.stored.genes, object)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -28,7 +27,7 @@ from tcbuild.errors import ByName, unknown_name
 from tcbuild.torch._attributes import Annotated, Attributes, known, perturbed_of
 from tcbuild.torch._basis import mark_basis
 from tcbuild.torch._blocks import Edges
-from tcbuild.torch._filtered import FilteredEdges
+from tcbuild.torch._filtered import FilteredEdges, masks_changed
 from tcbuild.torch._shared import SharedGraph
 
 _MATRICES = ("expression", "control")
@@ -106,6 +105,7 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
 
     def deleted_genes(self) -> tuple[Tensor, Tensor]:
         """The deleted genes and their ptr, for a MaskGenerator."""
+        self._check_masks()
         return self.deleted, self.deleted_ptr
 
     def _device(self) -> torch.device:
@@ -113,9 +113,6 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
 
     def _block(self, name: str) -> Tensor:
         return self._of_graph().block(name, len(self), self._device())
-
-    def _edges_of_graph(self, name: str) -> npt.NDArray[np.int32]:
-        return self._of_graph().of_type(name)
 
     def _of_graph(self) -> Edges:
         if self._edges is None:
@@ -130,15 +127,15 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
             )
         return self._removals
 
+    def _check_masks(self) -> None:
+        if "masks" in vars(self) and _version(self.masks) != vars(self)["_written"]:
+            raise masks_changed("a mask of the batch")
+
     def _flat_masks(self) -> dict[str, Tensor]:
         """The masks as bool [B * E]."""
-        masks = self.masks
-        if self._device().type != "cpu" and _version(masks) != vars(self)["_written"]:
-            raise ValueError(
-                "filter edges: masks of the batch were changed, so only the device knows how many "
-                "are kept\nhint: edge_index[:, mask] waits for it"
-            )
-        return {name: mask.view(-1) for name, mask in masks.items()}
+        if self._device().type != "cpu":
+            self._check_masks()
+        return {name: mask.view(-1) for name, mask in self.masks.items()}
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
         """The batch on a device, where masks are made at their first use. Changed masks are not
@@ -192,9 +189,9 @@ class Batch(Annotated, FilteredEdges, SharedGraph):
         self.__post_init__()
 
 
-def _version(masks: dict[str, Tensor]) -> int:
-    """How often the memory that masks share was written."""
-    return next(iter(masks.values()))._version
+def _version(masks: dict[str, Tensor]) -> tuple[int, ...]:
+    """How often the memory that masks share was written, and which they are."""
+    return next(iter(masks.values()))._version, *map(id, masks.values())
 
 
 def collate(

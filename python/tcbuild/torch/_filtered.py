@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from tcbuild._graph.graph import GPR, ends_of
 from tcbuild._masks.layout import Removals
-from tcbuild.errors import unknown_name
+from tcbuild.errors import SettingsError, unknown_name
+from tcbuild.torch._blocks import Edges
 
 
 class FilteredEdges:
@@ -26,14 +26,17 @@ class FilteredEdges:
         """int64 [2, B * E], the edges of a type on the batch's device."""
         raise NotImplementedError
 
-    def _edges_of_graph(self, name: str) -> npt.NDArray[np.integer[Any]]:
-        """int [2, E], the graph's edges, on the host."""
+    def _of_graph(self) -> Edges:
         raise NotImplementedError
 
     def _removed(self) -> Removals:
         raise NotImplementedError
 
     def _device(self) -> torch.device:
+        raise NotImplementedError
+
+    def _check_masks(self) -> None:
+        """Refuses changed masks where the deleted genes count instead."""
         raise NotImplementedError
 
     def edge_index(
@@ -51,7 +54,8 @@ class FilteredEdges:
             filtered: only the kept edges, in their order
             relabel: with filtered, number nodes among those kept: features are
                 `x[batch.kept("gene")]`. Edges of gene__gpr__reaction go with their reactions
-            edge_weight: return (edge_index, weight): all edges, with their mask as numbers [B * E]
+            edge_weight: return (edge_index, weight): all edges, with their mask as weights 0 and 1,
+                [B * E], not a column of the graph
 
         Returns:
             int64 [2, B * E], or [2, K] of K kept edges.
@@ -89,12 +93,13 @@ class FilteredEdges:
         return kept_positions(masks[name], lambda: self._removed().kept(name))
 
     def removed(self, name: str | tuple[str, str, str]) -> Tensor:
-        """The zeros of a mask in COO form: int64 [2, n] of sample and position, ascending. Ignores
-        changes to masks, except to those of full-masks raw on a CPU.
+        """The zeros of a mask in COO form: int64 [2, n] of sample and position, ascending. Changed
+        masks are an error.
 
         Args:
             name: of the node or edge type
         """
+        self._check_masks()
         name, removed = joined_name(name), self._removed()
         if name not in removed.layout.names:
             raise unknown_name("mask", name, removed.layout.names)
@@ -107,7 +112,7 @@ class FilteredEdges:
         if name != GPR:
             return removed.kept(name)
         reactions = removed.layout.sizes[removed.layout.names.index("reaction")]
-        targets = self._edges_of_graph(name)[1]
+        targets = self._of_graph().of_type(name)[1]
         order = np.argsort(targets, kind="stable")
         starts = np.searchsorted(targets[order], np.arange(reactions + 1))
         samples, rows = np.divmod(removed.of("reaction"), reactions)
@@ -116,6 +121,15 @@ class FilteredEdges:
         entries = np.repeat(starts[rows] - (ends - lengths), lengths) + np.arange(lengths.sum())
         without = np.repeat(samples, lengths) * len(targets) + order[entries]
         return removed.size * len(targets) - len(np.union1d(without, removed.of(GPR)))
+
+
+def masks_changed(what: str) -> SettingsError:
+    """The error for masks that the deleted genes do not give."""
+    return SettingsError(
+        f"compute from the deleted genes: {what} was changed, which they do not say",
+        "masked_edge_index_dict() and, on a CPU, edge_index(name, filtered=True) and kept() follow "
+        "changes; or change the graph's edges before tcbuild.build",
+    )
 
 
 def joined_name(name: str | tuple[str, str, str]) -> str:

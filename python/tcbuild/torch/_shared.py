@@ -99,15 +99,19 @@ class SharedGraph:
         """The deleted genes and their ptr, for a MaskGenerator."""
         raise NotImplementedError
 
+    def _check_masks(self) -> None:
+        raise NotImplementedError
+
     @property
     def keep(self) -> dict[str, Tensor]:
         """Nodes that samples keep: bool [B, N] by node type, computed on the batch's device without
-        waiting for it. Ignores changes to masks.
+        waiting for it. Changed masks are an error.
 
         Examples:
             >>> tcbuild.torch.collate(dataset[:4], masks=None).keep["gene"].sum(1)
             tensor([57, 57, 57, 58])
         """
+        self._check_masks()
         device, keep = vars(self).get("_keep", (None, None))
         if device != self._device():
             with torch.inference_mode(False), torch.no_grad():
@@ -118,7 +122,7 @@ class SharedGraph:
 
     def shared_edges(self) -> dict[Any, SharedEdges]:
         """Edges that layers of tcbuild.pyg take in place of an edge_index, by type such as ("gene",
-        "physical", "gene"). Nothing is copied.
+        "physical", "gene"). Nothing is copied. Layers refuse changed masks.
         """
         names = self._of_graph().stored.graph.edges
         return {split_edge_type(name): SharedEdges(self, name) for name in names if name != MRM}
