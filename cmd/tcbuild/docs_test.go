@@ -63,9 +63,9 @@ func TestDocsNameFlags(t *testing.T) {
 		strings.Fields("--cores --snakefile --configfile --workflow-profile --retries --mail-user"),
 		strings.Fields("--tcbuild --batches --cpu-time --model --hidden --layers --trace --device"),
 		strings.Fields("--batch-size --workers --prefetch --ranks --rounds --folder"),
-		strings.Fields("--nproc-per-node"),            // of torchrun
-		strings.Fields("--data --by --build --cross"), // of Python's tcbuild.sources, split, compare
-		strings.Fields("--upgrade"),                   // of uv
+		strings.Fields("--nproc-per-node"),                      // of torchrun
+		strings.Fields("--data --by --build --cross --folders"), // of Python's tcbuild.sources, split, compare
+		strings.Fields("--upgrade"),                             // of uv
 	)
 	pages := append(documents(t), "../../CONTRIBUTING.md", "../../conf/cron/tcbuild")
 	for _, document := range pages {
