@@ -174,7 +174,8 @@ def _arguments() -> argparse.Namespace:
             torch.empty(1, device=device)
         except (RuntimeError, AssertionError) as error:
             message = f"read --device {device}: {str(error).splitlines()[0]}"
-            raise SettingsError(message, f"here, give {' '.join(devices)}") from None
+            hint = f"give {' '.join(devices)}, or run this where that device is"
+            raise SettingsError(message, hint) from None
     for folder in {*options.folders, str(Path(options.out).parent)} - {"as given"}:
         if not Path(folder).is_dir():
             raise SettingsError(f"read --folders, --out: {folder} is no folder", "create it")
