@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import tcbuild as reader
 from conftest import REPOSITORY
 from tcbuild.compare.__main__ import _arguments, _plan
+from tcbuild.compare._page import page
 from tcbuild.compare._report import Result, recommendation, storage_table, training_table
 from tcbuild.compare._train import Model, Row
 from tcbuild.errors import SettingsError
@@ -129,6 +130,8 @@ def test_tables_mark_what_failed():
     assert "out of memory" in other and re.search(" 4 +4 to 4 +25 ", trained)
     assert "none" in recommendation([failed], False)[0]
     assert "1 MB" in storage_table([result([1]).storage])[1]
+    html = page([table], [result([1]), failed])
+    assert html.count("<circle") == 1 and "<script" not in html and "out of memory" in html
 
 
 @pytest.mark.parametrize(
@@ -162,7 +165,7 @@ def test_datasets_are_built_and_compared(tcbuild, tmp_path):
         on_disk = sum(file.stat().st_size for file in files if file.is_file())
         costs = row["storage"]
         assert costs["shared"] + costs["per_sample"] * costs["samples"] == pytest.approx(on_disk)
-    assert "\nRecommendation" in done.stdout
+    assert "\nRecommendation" in done.stdout and "<svg" in (tmp_path / "compare.html").read_text()
 
 
 @pytest.mark.slow

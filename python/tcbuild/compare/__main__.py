@@ -8,7 +8,7 @@ Forms: shared (one sparse product for all samples, for layers that take sums and
 
 The first value of each option makes the baseline. Each dataset is trained in each form, and of the
 other options one changes at a time; --cross trains every combination. Each row runs in a process of
-its own, in rounds that alternate between rows. OUT.json has all figures.
+its own, in rounds that alternate between rows. OUT.json has all figures, OUT.html a plot.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ import torch
 import tcbuild
 from tcbuild import _program
 from tcbuild._files.scratch import scratch_beside
+from tcbuild.compare._page import page
 from tcbuild.compare._report import Result, recommendation, storage_table, training_table
 from tcbuild.compare._train import Row, measure, model_of
 from tcbuild.errors import DamagedError, DatasetError, SettingsError
@@ -70,6 +71,7 @@ def main() -> None:
     found = {"torch": torch.__version__, "cores": cores, "loads": loads, "text": lines}
     found["rows"] = [each._asdict() | {"row": each.row._asdict()} for each in results]
     Path(f"{options.out}.json").write_text(json.dumps(found, indent=1) + "\n")
+    Path(f"{options.out}.html").write_text(page(lines, results), encoding="utf-8")
 
 
 def _built(options: argparse.Namespace) -> Path:
@@ -166,7 +168,7 @@ def _arguments() -> argparse.Namespace:
     add("--hidden", type=int, default=8, help="channels (default 8)")
     add("--layers", type=int, default=1, help="default 1")
     add("--seconds", type=float, default=180, help="of training (default 180); two rounds at least")
-    add("--out", default="compare", help="default compare: replaces compare.json")
+    add("--out", default="compare", help="default compare: replaces compare.json and compare.html")
     options = parser.parse_args()
     options.form = options.form or model_of(options.model).forms
     for device in options.device:
