@@ -21,7 +21,7 @@ DOCS = ROOT / "docs"
 FOR_DEVELOPERS = {"architecture.md"}
 CONFIGURATION = "configuration.md"
 LAST_FOUND = ("FORMAT.md", "BENCHMARKS.md", CONFIGURATION)  # by the site's search
-SHOWN = ("cron", "prometheus", "slurm", "systemd")  # of conf; the other folders are copied
+SHOWN = ("cron", "slurm", "systemd")  # of conf; the other folders are copied
 LANGUAGES = {".yml": "yaml", ".sh": "sh", ".sbatch": "sh"}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
@@ -122,7 +122,7 @@ def configuration(shown: list[Path], copied: list[Path]) -> str:
         text = path.read_text("utf-8")
         parts.append(f"## `{in_repository(path)}`\n\n```{language}\n{text}```\n")
     links = [f"- [`{name}`]({name})" for name in map(in_repository, copied)]
-    return "\n".join([*parts, "## Snakemake and Nextflow\n", *links, ""])
+    return "\n".join([*parts, "## Prometheus, Snakemake and Nextflow\n", *links, ""])
 
 
 def anchor(heading: str) -> str:
