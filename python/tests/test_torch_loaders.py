@@ -212,7 +212,7 @@ def test_a_path_that_is_no_dataset(leaves, tmp_path):
         (path / "manifest.json", "it is a file, .*\nhint: tcbuild.build makes"),
         (path / "graph", "it is a cell graph, .*\nhint: tcbuild.build makes"),
         (path / "samples", "there is no manifest.json, .*\nhint: .* unfinished"),
-        (tmp_path / "nowhere", "there is no such folder, .*\nhint: .* unfinished"),
+        (tmp_path / "nowhere", "there is no such folder, .*\nhint: check the path"),
     ):
         with pytest.raises(package.errors.UnreadableFileError, match=found):
             opened(wrong)
