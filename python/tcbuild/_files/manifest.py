@@ -6,9 +6,8 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import Path
@@ -192,32 +191,40 @@ def _check_rules(path: Path | Url, content: dict[str, Any]) -> None:
         )
 
 
-@contextmanager
-def reading(path: Path | Url, what: str = "") -> Iterator[None]:
-    """Errors of reading a file as errors that name it, and what of it was read."""
-    try:
-        yield
-    except (ValueError, struct.error) as error:
-        raise DamagedError(f"read {path}: {what}{error}", RESTORE) from error
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise UnreadableFileError(
-            f"open {path}: it is missing, expected what manifest.json lists", RESTORE
-        ) from error
-    except OSError as error:
-        hint = "check its permissions and its disk"
-        if isinstance(path, Url):
-            hint = f"check the network and your rights, or {STAGE}"
-        raise UnreadableFileError(f"read {path}: {error.strerror or error}", hint) from error
+class reading(AbstractContextManager[Any]):
+    """Errors of reading a file as errors that name it, and what of it was read. No generator: from
+    Python 3.12 on, contextlib's leave a cycle, which keeps the file open.
+    """
+
+    def __init__(self, path: Path | Url, what: str = ""):
+        self._path, self._what = path, what
+
+    def __exit__(self, _: Any, error: BaseException | None, traceback: Any) -> None:
+        path = self._path
+        if isinstance(error, (ValueError, struct.error)):
+            raise DamagedError(f"read {path}: {self._what}{error}", RESTORE) from error
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            raise UnreadableFileError(
+                f"open {path}: it is missing, expected what manifest.json lists", RESTORE
+            ) from error
+        if isinstance(error, OSError):
+            hint = "check its permissions and its disk"
+            if isinstance(path, Url):
+                hint = f"check the network and your rights, or {STAGE}"
+            raise UnreadableFileError(f"read {path}: {error.strerror or error}", hint) from error
 
 
-@contextmanager
-def decoding(path: Path | Url) -> Iterator[None]:
+class decoding(AbstractContextManager[Any]):
     """What is wrong with a file's content, whatever Arrow raises, as an error that names it."""
-    try:
-        yield
-    except (ValueError, LookupError, TypeError, OSError, pa.ArrowException) as error:
-        found = f"{error}".partition("\n")[0]
-        raise DamagedError(f"read {path}: {found:.300}", RESTORE) from error
+
+    def __init__(self, path: Path | Url):
+        self._path = path
+
+    def __exit__(self, _: Any, error: BaseException | None, traceback: Any) -> None:
+        kinds = ValueError, LookupError, TypeError, OSError, pa.ArrowException
+        if isinstance(error, kinds):
+            found = f"{error}".partition("\n")[0]
+            raise DamagedError(f"read {self._path}: {found:.300}", RESTORE) from error
 
 
 def _read_text(folder: Path | Url) -> bytes:
