@@ -461,7 +461,8 @@ func TestNoDevice(t *testing.T) {
 func TestInterruptedOnDevices(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("told to stop")
-	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: 600, shards: 1}.build(t)
+	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: chunkSamples + 1, shards: 1}.build(t)
+	// after the first chunk, before the second
 	progress := stopper{cancel: func() { cancel(why) }}
 	report, err := Verify(ctx, dataset, Options{Method: Both, Workers: 1, Devices: &Devices{Memory: 600_000}, Progress: progress})
 	if report != nil || !errors.Is(err, why) {
