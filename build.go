@@ -286,8 +286,8 @@ type Options struct {
 	ReactionRule incidence.ReactionRule // "": incidence.RuleAll
 
 	DryRun bool // read and check all input, and write nothing
-	// gets the table of dropped names, see ingest.Account.DroppedNames, once the perturbation set is
-	// read, even if too many are dropped; nil: nobody asks
+	// gets the table of dropped names, see ingest.Account.DroppedNames, once the perturbation set
+	// is read, even if too many are dropped; nil: nobody asks
 	Dropped func(table []byte) error
 
 	Program string // version and commit, for run.json

@@ -2,8 +2,8 @@
 
 Pages link to files of the repository, so that the links also work where the repository is shown.
 On the site, a link to a page leads there, a link to an example or a file of conf to its text or to
-a copy, and a link to any other file is only its words. The program that builds the site reports links that lead
-nowhere on it; this one those of, and to, other pages of the repository.
+a copy, and a link to any other file is only its words. The program that builds the site reports
+links that lead nowhere on it; this one reports links from, and to, other pages of the repository.
 """
 
 import os

@@ -17,9 +17,9 @@ func Nearest(word string, valid []string) string {
 
 // Closest returns the valid words that take the fewest edits (insert, delete, replace or swap a
 // character) to reach from word, at most limit; of them, those that share the longest prefix with
-// it. Case and the leading zeros of numbers take no edit: YAL1C is YAL001C. A word with other digits,
-// and as many, is never close: RAD55 is not RAD50 misspelled. Cost: len(valid) * len(word) *
-// len(valid word). For a word of more than longestWord bytes it returns none.
+// it. Case and the leading zeros of numbers take no edit: YAL1C is YAL001C. A word with other
+// digits, and as many, is never close: RAD55 is not RAD50 misspelled. Cost: len(valid) * len(word)
+// * len(valid word). For a word of more than longestWord bytes it returns none.
 func Closest(word string, valid []string, limit int) (closest []string) {
 	if len(word) > longestWord {
 		return nil

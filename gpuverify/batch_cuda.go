@@ -74,8 +74,8 @@ func newBatch(memory []byte, room extent) *batch {
 	return b
 }
 
-// put copies a portion to where room is reserved for it.
-func (b *batch) put(at extent, p *portion) {
+// copyPortion copies a portion to where room is reserved for it.
+func (b *batch) copyPortion(at extent, p *portion) {
 	copy(b.samples[at.samples:], p.samples)
 	copy(b.positions[at.positions:], p.positions)
 	genes := at.genes
@@ -135,7 +135,7 @@ func (c *batches) pass(ctx context.Context, p *portion) error {
 	if err != nil {
 		return err
 	}
-	b.put(at, p)
+	b.copyPortion(at, p)
 	c.release(b)
 	return nil
 }

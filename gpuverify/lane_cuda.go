@@ -27,7 +27,8 @@ type lane struct {
 func (c *card) newLane() *lane {
 	bytes := kernels.ResultBytes(len(c.rules.Masks), c.room.samples)
 	l := &lane{
-		head: c.context.Allocate(c.room.headBytes()), payload: c.context.Allocate(4 * c.room.positions),
+		head:    c.context.Allocate(c.room.headBytes()),
+		payload: c.context.Allocate(4 * c.room.positions),
 		results: kernels.Results{Memory: c.context.Allocate(bytes), Masks: c.kernels.Masks},
 		host:    c.context.AllocatePinned(bytes),
 	}

@@ -148,8 +148,8 @@ func (a *Account) IsComplete() bool { return a.Rows == a.Kept+sum(a.Dropped, Rea
 func (a *Account) First(why Reason) int64 { return a.count(why).Examples[0].Row }
 
 // Check returns an error for a set that keeps no row, or loses a greater share of its rows to names
-// than maxDropped: it is the wrong file, or is read the wrong way. path is the set's; ofNames is the
-// hint if that is because of names, hint is for other reasons.
+// than maxDropped: it is the wrong file, or is read the wrong way. path is the set's; ofNames is
+// the hint if that is because of names, hint is for other reasons.
 func (a *Account) Check(path string, maxDropped float64, hint, ofNames string) error {
 	rows, lost := a.Rows, sum(a.Dropped, Reason.Lost)
 	switch {

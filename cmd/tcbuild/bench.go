@@ -28,7 +28,7 @@ DIR/results.json every figure. Datasets take up to 3 GB of disk at a time by def
 		"samples in each dataset, 2 or more (default: up to 100,000, and 2.5 GB)")
 	intFlag(flags, &o.Rounds, "rounds", 3, 1, "times to measure everything")
 	intFlag(flags, &o.Extrapolate, "extrapolate", 0, 0,
-		"samples to extrapolate costs to (default: those of the set)")
+		"samples to extrapolate costs to (default: all in the perturbation set)")
 	flags.BoolVar(&o.Keep, "keep", false,
 		"keep the last round's DIR/datasets and DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")

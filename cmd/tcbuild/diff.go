@@ -44,7 +44,8 @@ func runDiff(ctx context.Context, e *env, a, b string) error {
 		return err
 	}
 	if len(differences) == 0 {
-		e.say(fmt.Sprintf("%s and %s have the same content: %s samples, logical content %.12s…", a, b,
+		e.say(fmt.Sprintf("%s and %s have the same content: %s samples, logical content %.12s…",
+			a, b,
 			humanCount(samples), datasetA.Manifest.LogicalContent))
 		return nil
 	}

@@ -53,8 +53,8 @@ days all of them. A version that fails is built again; if it was current, with e
 next run continues an interrupted one. Exit code 75 is tried three times more, after pauses.
 
 Schedulers run the same work as the steps below, on any number of nodes: key, then build of
-every part, verify of every part, and publish. 'tcbuild docs operations' has examples, 'tcbuild
-docs settings' all settings, of which few have a flag below: others are keep=5, variants=indices.`,
+every part, verify of every part, and publish. 'tcbuild docs operations' has examples. Only a
+few settings have a flag below; write others as keep=5. 'tcbuild docs settings' lists them all.`,
 		Example: `  tcbuild rebuild --config my.yaml --dry-run
   tcbuild rebuild build --config my.yaml --part 3/16`,
 	}
@@ -152,7 +152,7 @@ func rebuildFlags(cmd *cobra.Command, o *rebuildOptions, own ...string) {
 	flags := cmd.Flags()
 	outFlag(flags, &o.root, "root", folderOutput, "folder for all output: `DIR`")
 	flags.StringVar(&o.dataset, "dataset", "",
-		"folder in the root: `NAME` (default: that of the settings file)")
+		"folder in the root: `NAME` (default: the name of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "variants to build")
 	completes(cmd, "variants", allVariants...)
 	inputFlags(cmd, &o.build)

@@ -87,7 +87,8 @@ func describe(o rebuild.Overview, now time.Time) []string {
 		line("from", "%d inputs, by %s", len(o.Record.Inputs), o.Record.Program)
 	}
 	if s := o.State; !s.Begin.IsZero() {
-		how := fmt.Sprintf("ended with %d, took %s", s.ExitCode, s.End.Sub(s.Begin).Round(time.Second))
+		took := s.End.Sub(s.Begin).Round(time.Second)
+		how := fmt.Sprintf("ended with %d, took %s", s.ExitCode, took)
 		if s.End.IsZero() {
 			how = fmt.Sprintf("process %d on %s", s.PID, s.Host)
 		}

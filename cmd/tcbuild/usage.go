@@ -18,8 +18,8 @@ func usageError(cmd *cobra.Command, err error) error {
 	return fault.New(fault.Usage, "the usage is: "+cmd.UseLine(), "%s%w", prefix(cmd), err)
 }
 
-// flagError is usageError for flags: the hint for an unknown flag is the nearest one, the hint for a
-// wrong value what the flag is for. A flag after an unknown command is not what is wrong.
+// flagError is usageError for flags: the hint for an unknown flag is the nearest one, the hint for
+// a wrong value what the flag is for. A flag after an unknown command is not what is wrong.
 func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)
@@ -55,7 +55,7 @@ func arguments(cmd *cobra.Command) (names []string, required int) {
 	return names, required
 }
 
-// checkArguments compares positional arguments with those of the usage line.
+// checkArguments returns an error for positional arguments that the usage line does not allow.
 func checkArguments(cmd *cobra.Command, args []string) error {
 	names, required := arguments(cmd)
 	switch {

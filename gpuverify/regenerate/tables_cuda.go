@@ -179,7 +179,8 @@ func (t *Tables) Bytes() int {
 // Upload uploads the tables, and waits until they have arrived.
 func (t *Tables) Upload(c *cuda.Context) (kernels.Graph, error) {
 	rows := func(l Lists) kernels.Rows {
-		return kernels.Rows{Offsets: cuda.Upload(c, l.Offsets), Positions: cuda.Upload(c, l.Positions)}
+		return kernels.Rows{Offsets: cuda.Upload(c, l.Offsets),
+			Positions: cuda.Upload(c, l.Positions)}
 	}
 	graph := kernels.Graph{
 		Genes: t.Genes, Reactions: t.reactions, ReactionStart: t.reactionStart, ByRules: t.ByRules,

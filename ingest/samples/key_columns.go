@@ -96,8 +96,8 @@ func findReserved(path string, columns []string, name string) (at int, found boo
 	return at, found, err
 }
 
-// findGenesColumn finds the column of genes by its name: genes, or else gene. A column that may hold
-// their second genes is an error.
+// findGenesColumn finds the column of genes by its name: genes, or else gene. A column that may
+// hold their second genes is an error.
 func findGenesColumn(columns []string, path string) ([]string, error) {
 	at, found, err := findReserved(path, columns, defaultGenesColumn)
 	if err == nil && !found {

@@ -93,8 +93,8 @@ func badSetting(hint, format string, args ...any) error {
 }
 
 // Record returns what the samples depend on, for manifests: the settings that have a value other
-// than the default, with the base name of the file. It omits max_dropped, which decides only whether
-// there is a set. redact removes secrets from every text.
+// than the default, with the base name of the file. It omits max_dropped, which decides only
+// whether there is a set. redact removes secrets from every text.
 func (s Spec) Record(redact func(text string) string) map[string]any {
 	if s.File != "" {
 		s.File = filepath.Base(s.File)

@@ -115,8 +115,8 @@ func (g *Genotyper) namesIn(text string) []string {
 var systematicName = regexp.MustCompile(`(?i)^(Y[A-P][LR][0-9]{3}[WC](-[A-Z])?|Q[0-9]{4}|` +
 	`R[0-9]{4}[WC]|T[A-Z]([A-Z]{2})?\([ACGTUN]{3}\)[A-Q][0-9]*|YNC[A-Q][0-9]{4}[WC])$`)
 
-// isName reports whether a text is the name of a gene, in the graph or not, or of a control. Δ marks
-// a deletion.
+// isName reports whether a text is the name of a gene, in the graph or not, or of a control. Δ
+// marks a deletion.
 func (g *Genotyper) isName(text string) bool {
 	text = strings.TrimSuffix(text, "Δ")
 	answer := g.names.Find([]byte(text))

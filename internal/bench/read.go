@@ -45,8 +45,9 @@ func readDataset(
 	return cold, warm, err
 }
 
-// CPUPerSample returns the CPU seconds that tcbuild's reader in Go takes for a sample's whole masks,
-// from the page cache: of a few samples, so that it takes milliseconds besides opening the dataset.
+// CPUPerSample returns the CPU seconds that tcbuild's reader in Go takes for a sample's whole
+// masks, from the page cache: of a few samples, so that it takes milliseconds besides opening the
+// dataset.
 func CPUPerSample(ctx context.Context, dataset string, samples int) (float64, error) {
 	random := rand.New(rand.NewPCG(0, 0))
 	order := make([]int, 256)

@@ -33,7 +33,8 @@ func (r *Results) describeSetup() string {
 			"± is half the range from lowest to highest.", s.Rounds)
 	}
 	held := "datasets hold all of them, or as many as the tables say, evenly spaced"
-	if !slices.ContainsFunc(r.Cases, func(c *CaseResult) bool { return c.Samples < s.TotalSamples }) {
+	isPart := func(c *CaseResult) bool { return c.Samples < s.TotalSamples }
+	if !slices.ContainsFunc(r.Cases, isPart) {
 		held = "each dataset holds all of them"
 	}
 	return fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per "+

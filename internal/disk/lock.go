@@ -32,7 +32,8 @@ func TryLock(path string, sharing Sharing) (*os.File, error) {
 		return nil, notLockable(path, fs.ModeSymlink)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fault.New(fault.Failed, "ask its owner to let your group write to the folder: chmod -R g+w, and g+s for its folders",
+		return nil, fault.New(fault.Failed,
+			"ask its owner to let your group write to the folder: chmod -R g+w, and g+s for its folders",
 			"lock %s: it belongs to another user, and you cannot write to it", path)
 	}
 	if err != nil {

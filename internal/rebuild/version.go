@@ -55,7 +55,7 @@ func (r *Rebuild) current() (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fault.New(fault.Usage, "move it elsewhere, or choose another --root or --dataset",
+		return "", fault.New(fault.Usage, "move it, or choose another --root or --dataset",
 			"read %s: it is not a symbolic link to a version: %w", r.path(currentName), err)
 	}
 	return filepath.Base(target), nil
@@ -113,7 +113,7 @@ func (r *Rebuild) makeCurrent(ctx context.Context, key string) (linked, held boo
 		return false, true, r.check(ctx, now, variants.WhatIsDue)
 	}
 	when := time.Now()
-	_ = os.Chtimes(filepath.Join(r.path(key), variants.RecordName), when, when) // for tidy and status
+	_ = os.Chtimes(filepath.Join(r.path(key), variants.RecordName), when, when) // for tidy, status
 	temporary := r.path(temporaryPrefix + rand.Text())
 	if err := os.Symlink(key, temporary); err != nil {
 		return false, false, err

@@ -27,10 +27,10 @@ func (w bitWriter) add(out []byte, value uint64, n uint8) bitWriter {
 }
 
 // close adds the end mark, a 1, and returns out up to it; zeros fill the last byte.
-func (w bitWriter) close(out []byte) []byte { return w.add(out, 1, 1).end(out) }
+func (w bitWriter) close(out []byte) []byte { return w.add(out, 1, 1).flush(out) }
 
-// end returns out up to the last bit; zeros fill the last byte.
-func (w bitWriter) end(out []byte) []byte { return out[:w.at+int(w.count+7)/8] }
+// flush returns out up to the last bit; zeros fill the last byte.
+func (w bitWriter) flush(out []byte) []byte { return out[:w.at+int(w.count+7)/8] }
 
 // fseTable codes symbols by Finite State Entropy (RFC 8878, 4.1) with a fixed distribution.
 type fseTable struct {
@@ -147,5 +147,5 @@ func describeDistribution(log uint8, probabilities []int) []byte {
 			width--
 		}
 	}
-	return w.end(out)
+	return w.flush(out)
 }

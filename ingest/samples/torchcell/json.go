@@ -169,7 +169,8 @@ func (p *parser) member() error {
 	}
 	p.at++
 	name := unquote(quoted)
-	if isShared := string(name) == "environment" || string(name) == "experiment_reference"; isShared {
+	isShared := string(name) == "environment" || string(name) == "experiment_reference"
+	if isShared {
 		return p.sharedValue(name)
 	}
 	return p.value(name)
