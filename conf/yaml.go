@@ -168,16 +168,16 @@ func (r *reader) readOverride(override string) error {
 	}
 	key, text, at := canonical(match[1]), match[2], place{override: override}
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
-	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") ||
-		strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'") {
-		parsed, err := parse([]byte(text), at)
-		if err != nil {
-			return err
-		}
+	isListOrQuoted := text != "" && strings.ContainsRune("[{\"'", rune(text[0]))
+	parsed, err := parse([]byte(text), at)
+	isNull := err == nil && parsed != nil && parsed.ShortTag() == "!!null"
+	switch {
+	case isListOrQuoted && err != nil:
+		return err
+	case isListOrQuoted:
 		node = parsed
-	} else if plain, err := parse([]byte(text), at); err == nil && plain != nil && text != "" &&
-		plain.ShortTag() == "!!null" {
-		node.Tag = plain.Tag
+	case isNull && text != "":
+		node.Tag = parsed.Tag
 	}
 	if node.Kind == yaml.MappingNode {
 		return r.readSection(node, key+".", at)

@@ -96,7 +96,8 @@ func shareFlag(flags *pflag.FlagSet, share *float64, name string, byDefault floa
 		set: func(text string) bool {
 			n, err := decimal.Parse(text)
 			*share = n
-			return err == nil && n >= 0 && n <= 1 && !strings.ContainsAny(text, "xX_")
+			isShare := 0 <= n && n <= 1
+			return err == nil && isShare && !strings.ContainsAny(text, "xX_")
 		},
 	}, name, usage)
 }
@@ -111,7 +112,8 @@ func workersFlag(flags *pflag.FlagSet, workers *int) {
 		expected: fmt.Sprintf("a whole decimal number from 0 to %d", mostWorkers),
 		set: func(text string) bool {
 			n, err := strconv.Atoi(text)
-			if err != nil || n < 0 || n > mostWorkers || !isDecimal(text) {
+			inRange := 0 <= n && n <= mostWorkers
+			if err != nil || !inRange || !isDecimal(text) {
 				return false
 			}
 			*workers = n
